@@ -83,7 +83,6 @@ async function bundle(): Promise<void> {
     entryPoints: { cli: at('src/cli/main.ts') },
     outdir: at('dist'),
     outExtension: { '.js': '.mjs' },
-    // A command is loaded without the others.
     splitting: true,
     chunkNames: 'cli/[name]-[hash]',
     plugins: [withoutDebug],

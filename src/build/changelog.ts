@@ -18,7 +18,6 @@ type Commit = {
   hash: string
   date: string
   subject: string
-  /** Null where the subject is not conventional. */
   type: string | null
   scope: string
   text: string
@@ -109,7 +108,6 @@ const begin = (since: string): string =>
 const end = '<!-- end of the commits -->'
 const generatedPart = /^<!-- from the commits since .* -->\n[\s\S]*?^<!-- end of the commits -->\n?/m
 
-/** The text before the first section, then each section with its heading. */
 const sectionsOf = (text: string): readonly string[] => text.split(/^(?=## )/m)
 const isSectionOf = (name: string) => (section: string) =>
   section.startsWith('## ') && /^## \[?([^\]\s]+)/.exec(section)?.[1]?.toLowerCase() === name.toLowerCase()

@@ -406,7 +406,6 @@ function readAnswers(text: string, count: number): readonly boolean[] | null {
 type LabelledPair = Pair & { readonly text: string; readonly same: boolean }
 
 type Labelled = {
-  /** Of a plan or of a change. */
   readonly base: string
   readonly class: string
   readonly findings: readonly (Reported & { readonly same: boolean })[]
@@ -433,7 +432,6 @@ function seedIn(base: Base, name: DefectClass): Pick<LabelledPair, 'defect' | 't
   return seedPlanDefect(base.text, name, { exists: base.exists, hasRequest: true }, random)
 }
 
-/** What code alone says about the sample. */
 export const judgeSampleByRule = (
   pairs: readonly LabelledPair[],
 ): readonly (LabelledPair & { readonly judged: Judged })[] =>

@@ -21,20 +21,15 @@ import { type ChangedFile, diffOf, makeCodeControl, seedCodeDefect } from './cod
 import { makePlanControl, seedPlanDefect } from './plan-defects.ts'
 import { type Random, seededRandom } from './statistics.ts'
 
-/** The cases of a run: one copy of a base each, with one defect or with none. */
-
 export type Case = {
-  /** Names the base and what was done to it. */
   readonly id: string
   readonly base: Base
   readonly control: ControlName | null
   /** null: a control. */
   readonly defect: Defect | null
-  /** What the reviewer is sent: a plan, or a diff. */
   readonly content: string
   /** What stands in the folder that it may read, besides the project. */
   readonly files: readonly { readonly path: string; readonly text: string | null }[]
-  /** Of everything that the reviewer gets. */
   readonly hash: string
 }
 
@@ -185,7 +180,6 @@ export type ControlName = (typeof controlNames)[number]
 export type Defect = {
   readonly class: DefectClass
   readonly section: string
-  /** All that were touched. */
   readonly sections: readonly string[]
   /** Of a change to code; null: of a plan. */
   readonly file: string | null
@@ -195,8 +189,6 @@ export type Defect = {
   readonly was: string
   readonly is: string
 }
-
-/** What copies are made of: plans and changes that were good. */
 
 type Common = {
   readonly id: string
@@ -264,7 +256,6 @@ type Place = {
   readonly intent: string | null
 }
 
-/** With why some are left out. */
 type OwnBases = { readonly bases: readonly Base[]; readonly notes: readonly string[] }
 
 const maxOwn = 12
@@ -392,7 +383,6 @@ type Changed = {
   readonly status: 'added' | 'modified' | 'other'
   readonly path: string
   readonly isLink: boolean
-  /** That were added and removed. */
   readonly lines: number
 }
 
@@ -410,7 +400,6 @@ async function readChanged(root: string, commit: string): Promise<readonly Chang
   })
 }
 
-/** null for what is no text. */
 async function textAt(root: string, object: string): Promise<string | null> {
   const bytes = await readBlob(root, object)
   return bytes === null || bytes.includes(0) ? null : bytes.toString('utf8')

@@ -9,7 +9,6 @@ export type ChangedFile = { readonly path: string; readonly before: string | nul
 
 export type CodeMutant = { readonly files: readonly ChangedFile[]; readonly defect: Defect }
 
-/** As git prints it. */
 export const diffOf = (files: readonly ChangedFile[]): string =>
   files
     .map(({ path, before, after }) => {
@@ -226,7 +225,6 @@ const codeDefects: readonly Row[] = [
   },
 ]
 
-/** null: the change has no place for it. */
 export function makeCodeControl(files: readonly ChangedFile[], name: ControlName): readonly ChangedFile[] | null {
   switch (name) {
     case 'unchanged':

@@ -7,8 +7,6 @@ import type { Cell, Task } from './run.ts'
 import { medianOf, shareOf, type Tally } from './statistics.ts'
 import vocabulary from './vocabulary.json'
 
-/** From the journal to figures: what each cell found, what it held up, and what it cost. */
-
 type Reviewed = { readonly task: Task; readonly line: ReviewLine }
 
 /** The reviews with a verdict; of a task that failed first, the one that did not. */
@@ -141,7 +139,6 @@ function tallies(rows: readonly { readonly case: Case; readonly counts: boolean 
   return [...byCase.values()]
 }
 
-/** null: of one review it is not known. */
 const costOf = (lines: readonly ReviewLine[]): number | null =>
   lines.length === 0 || lines.some(({ dollars }) => dollars === null)
     ? null
@@ -158,8 +155,6 @@ export function heldBases(tasks: readonly Task[], lines: readonly CalibrationLin
   }
   return new Set([...bases].filter((base) => [...cells].every((cell) => isMostly(base, cell))))
 }
-
-/** Whether a finding describes the defect that was seeded: by its place and by its words. */
 
 export type Judged = 'hit' | 'miss' | 'unsure'
 export type Reported = Pick<Finding, 'section' | 'problem' | 'evidence' | 'fix'>
@@ -295,7 +290,6 @@ function withoutQuotes(said: string, text: string, { is }: Defect): string {
   return words.filter((_, at) => !quoted.slice(Math.max(0, at - run + 1), at + 1).includes(true)).join(' ')
 }
 
-/** Nothing is to be changed, or only how it is said. */
 const approves = ({ problem, fix }: Reported): boolean =>
   /^\W*(?:nothing|none|no change|n\/a)\b.{0,20}$/i.test(fix) ||
   /\b(?:this|that|it|which) is (?:right|correct|fine|good|ok|okay|sound)\b|\bwell (?:put|said|done)\b/i.test(problem) ||

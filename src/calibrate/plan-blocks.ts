@@ -9,7 +9,6 @@ export type Block = {
   readonly kind: 'item' | 'numbered' | 'paragraph'
   /** `- ` or `2. `, with what it is indented by; '' for a paragraph. */
   readonly marker: string
-  /** On one line, without its marker. */
   readonly text: string
   /** Of the second level. */
   readonly section: string
@@ -148,7 +147,6 @@ export function sentencesOf(text: string): readonly string[] {
   return [...ends, text.length].map((end, n) => text.slice(n === 0 ? 0 : ends[n - 1], end).trim())
 }
 
-/** The names in backticks. */
 export const codeIn = (text: string): readonly string[] => [...text.matchAll(/`([^`]+)`/g)].map(([, code = '']) => code)
 
 export const pathsIn = (text: string): readonly string[] =>

@@ -26,7 +26,6 @@ type Seeded = {
   readonly edits: ReadonlyMap<Block, string | null>
   /** What is gone, or was there in another form. */
   readonly was: string
-  /** What stands there instead. */
   readonly is?: string
   readonly why: string
 }

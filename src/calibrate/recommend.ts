@@ -3,8 +3,6 @@ import type { Calibration, CellResult } from '../schemas/calibration.ts'
 import { type Cell, formatHours, inThousands } from './run.ts'
 import { fewBases, isApart, type Share } from './statistics.ts'
 
-/** The result for people: the figures, what they prove and what not, and the route table that follows from them. */
-
 type Comparison = Calibration['comparisons'][number]
 
 const formatShare = ({ share, low, high }: Share): string =>
@@ -34,7 +32,6 @@ const minCases = 20
 const whatItTakes = `it takes ${minCases} or more for each, so more plans (--plans) or more classes`
 const isTooFew = ({ recall }: CellResult): boolean => recall.effective < minCases
 
-/** What the figures do not say. */
 export function notesOn(cells: readonly CellResult[], type: Calibration['type']): readonly string[] {
   const measured = cells.filter(({ recall }) => recall.share !== null)
   const few = measured.filter(isTooFew).map(({ name, recall }) => `${name} about ${Math.round(recall.effective)}`)
@@ -80,7 +77,6 @@ function isCheaper(one: CellResult, other: CellResult): number {
   return (one.seconds ?? 0) - (other.seconds ?? 0)
 }
 
-/** By what is proven; where nothing is, by price and time. */
 function orderCells(cells: readonly CellResult[]): readonly CellResult[] {
   const ordered: CellResult[] = []
   let left = [...cells]
@@ -94,7 +90,6 @@ function orderCells(cells: readonly CellResult[]): readonly CellResult[] {
   return ordered
 }
 
-/** null: too little was measured or found. */
 export function proposeRoutes(results: readonly CellResult[], cells: readonly Cell[]): Calibration['proposal'] {
   const measured = results.filter(({ recall }) => recall.share !== null)
   if (measured.some(isTooFew) || measured.every(({ recall }) => recall.hits === 0)) return null
@@ -123,7 +118,6 @@ function reasonFor(one: CellResult, next: CellResult | undefined): string {
   return `${what}; not proven better than ${next.name}, and stands before it because it is ${isPriced ? 'cheaper' : 'faster'}.`
 }
 
-/** As plan-gate.yaml has it. */
 function asRow(
   { name, backend, model, endpoint, price, when, capabilities, timeoutMs, retries }: Route,
   isLast: boolean,

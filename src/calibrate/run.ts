@@ -65,14 +65,11 @@ export function setJournalAside(root: string, folder: string, name: string): voi
   if (lstatEntry(root, path).kind === 'entry') renameSync(join(root, path), join(root, `${path}.old`))
 }
 
-/** What a run will take, before any of it is paid for. */
-
 type Forecast = Calibration['forecast']
 type Setup = {
   readonly review: EffectiveConfig['review']
   readonly fast: boolean
   readonly times: PassTimes
-  /** Questions to the judge, at most. */
   readonly judgeCalls: number
 }
 
@@ -219,7 +216,6 @@ const keyOf = (cell: Cell, one: Case, repeat: number): string =>
 
 export type RunEnd = {
   readonly kind: 'done' | 'cancelled' | 'calls-used-up'
-  /** Questions to reviewers. */
   readonly calls: number
   /** Cells that cannot go on: there is no point in asking them about the next case. */
   readonly dropped: readonly { readonly cell: string; readonly why: string; readonly nextStep: string }[]

@@ -2,7 +2,6 @@ import { sha256 } from '../system/sha256.ts'
 
 /** Shares with their intervals, where neither repeats of one case nor cases of one plan are independent of each other. */
 
-/** One case: how often it was asked, and how often what was counted happened. */
 export type Tally = {
   readonly hits: number
   readonly of: number
@@ -19,13 +18,10 @@ export type Share = {
   readonly share: number | null
   readonly low: number
   readonly high: number
-  /** As many independent observations would say as much. */
   readonly effective: number
   /** How much the repeats of one case are alike, from 0 to 1. */
   readonly icc: number
-  /** Plans or changes that the cases are copies of. */
   readonly bases: number
-  /** What the effective size is limited by. */
   readonly alike: 'repeats' | 'bases'
 }
 
@@ -126,7 +122,6 @@ export function medianOf(values: readonly (number | null)[]): number | null {
 }
 
 export type Random = {
-  /** A whole number from 0 on. */
   readonly below: (n: number) => number
   readonly shuffle: <T>(list: readonly T[]) => readonly T[]
 }

@@ -122,7 +122,6 @@ const describeCases = ({ cases, cells, repeat }: Run, { words }: Calibration['fo
   words,
 ]
 
-/** Of two at a time each would pay for what the other has. */
 async function alone({ root, folder, key }: Store, work: (lost: AbortSignal) => Promise<void>): Promise<void> {
   const path = join(root, folder)
   try {
@@ -194,7 +193,6 @@ async function measure(planned: Run, place: Place, journal: Journal, terminal: T
   }
 }
 
-/** One line that is written over on a terminal, a line for each review elsewhere. */
 function progressLine({ tasks }: Run, before: number, { paint }: Terminal) {
   const isLive = process.stderr.isTTY === true && process.env.TERM !== 'dumb'
   const startedAt = performance.now()

@@ -168,7 +168,6 @@ function checkLedger(files: Files, file: string, approval: Approval, planHash: s
   return { check: passed('ledger', words), route, event }
 }
 
-/** The files changed since the base that the plan does not name. Only the plan and its record need not be named. */
 async function checkScope(
   plan: string,
   files: Files,
@@ -243,7 +242,6 @@ async function changedSince(base: string): Promise<string[]> {
   )
 }
 
-/** Checks the ledger, the snapshots of each cycle, and the approval against each other. */
 export function checkRecord(root: string): Check[] {
   const read = readEvents(root)
   // Nothing else can be checked then.
@@ -271,7 +269,6 @@ function checkOwnLedger(root: string): Check {
   return passed('ledger', `${check.events} events, head ${check.head.slice(0, 12)}${torn}`)
 }
 
-/** The snapshot of a reviewed revision must be the text that was submitted. */
 function checkSnapshots(root: string, cycle: readonly LedgerEvent[], folder: string, label: string): Check[] {
   return listRevisions(root, folder).flatMap(({ revision, parts }) => {
     if (!parts.includes('codex.json')) return []

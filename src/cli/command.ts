@@ -59,7 +59,6 @@ export type Run<N extends CommandName> = (
 
 type AnyRun = (flags: never, terminal: Terminal, operands: readonly string[]) => void | Promise<void>
 
-/** A command of the table; `load` is called when it runs. */
 export function makeCommand(name: CommandName, load: () => Promise<AnyRun>): Command {
   const { does, examples, more = [], arguments: operands = {}, options }: Row = commands[name]
   const command = describedCommand(name, does, examples, more)
@@ -86,7 +85,6 @@ export const describedCommand = (
     .addHelpText('after', ['\nExamples:', ...examples.map((line) => `  $ ${line}`), ''].join('\n'))
     .addHelpText('after', more.length === 0 ? '' : `${more.join('\n')}\n`)
     .exitOverride()
-    // `endWithError` prints all errors in one form.
     .configureOutput({ outputError: () => {} })
 
 const detailsOf = (described: Described) => (typeof described === 'string' ? { does: described } : described)
@@ -150,7 +148,6 @@ function onStdoutError({ code }: NodeJS.ErrnoException): void {
   })
 }
 
-/** The message and the next step; a stack only with PLAN_GATE_DEBUG. */
 export function endWithError(error: unknown, json: boolean): void {
   const { exitCode, ...words } = describeError(error)
   const [message, nextStep] = [withOwnCommand(words.message), withOwnCommand(words.nextStep)]

@@ -68,7 +68,6 @@ function valueCases({ name, options }: Described): string[] {
 const operandCase = ({ name, operands: [first] }: Described): string[] =>
   first === undefined || first.value.kind === 'text' ? [] : [`    ${name}) ${actionFor('bash', first.value)} ;;`]
 
-/** How each shell completes a value of a kind. */
 function actionFor(shell: keyof typeof scripts, { kind, choices }: Value): string {
   const words = choices.join(' ')
   const choice = { bash: `_plan_gate_words '${words}'`, fish: `-x -a ${quoteForFish(words)}`, zsh: `(${words})` }
@@ -98,7 +97,6 @@ const valueKinds: { readonly [placeholder: string]: Value['kind'] } = {
   branch: 'commit',
 }
 
-/** From the objects that parse the commands. */
 const describeCommands = (commands: readonly Command[]): Described[] =>
   commands.map((command) => ({
     name: command.name(),
@@ -126,7 +124,6 @@ const valueFor = (placeholder: string, choices: Argument['argChoices']): Value =
   choices: choices ?? [],
 })
 
-/** Short enough for a completion menu. */
 const firstSentence = (text: string): string => /^.*?(?=[.:;] |[.]?$)/s.exec(text.replace(/ \(.*\)/, ''))?.[0] ?? text
 
 const fishScript = (commands: readonly Described[]): string =>

@@ -48,7 +48,6 @@ export type ConfigHere = {
   chosenByUser: boolean
 }
 
-/** The configuration of the checkout and its install; outside of a checkout, the defaults. */
 export async function configHere(): Promise<ConfigHere> {
   const checkout = await checkoutHere(process.cwd())
   if (checkout === null) return { config: defaultConfig, root: process.cwd(), checkout, chosenByUser: false }

@@ -89,7 +89,6 @@ type Act = Pick<(typeof script.acts)[number], 'says' | 'tool' | 'expected' | 'me
 
 type Session = { terminal: Terminal; worktree: string; hooks: ReturnType<typeof ownHooksOf>; failures: number }
 
-/** One tool call as in Claude Code: PreToolUse, the tool if it is allowed, PostToolUse. */
 async function playAct(session: Session, act: Act): Promise<void> {
   const { terminal, worktree } = session
   const { paint } = terminal
@@ -149,7 +148,6 @@ function write(path: string, lines: readonly string[]): void {
 
 type HookOutcome = { reason?: string; hookSpecificOutput?: { additionalContext?: string } }
 
-/** The message to Claude beside the result of its tool. */
 function outcomeLines(stdout: string): string[] {
   if (stdout === '') return []
   const { reason, hookSpecificOutput } = JSON.parse(stdout) as HookOutcome

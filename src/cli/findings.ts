@@ -152,7 +152,6 @@ async function undo(root: string, gitDirs: GitDirs, id: string): Promise<Done> {
   }
 }
 
-/** What the last review left open, and what the user has written since. */
 function readFindings(root: string) {
   const reviewed = reviewedRevisions(root)
   const last = reviewed.at(-1) ?? null

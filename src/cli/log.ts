@@ -25,7 +25,6 @@ export const logCommand: Run<'log'> = async ({ last }, terminal) => {
   if (shown.length === 0 && !terminal.json) terminal.out('There are no events yet.')
 }
 
-/** The end of a long ledger, without reading the rest. */
 function eventsIn(root: string, count: number | null): readonly LedgerEvent[] {
   const last: LedgerEvent[] = []
   if (count !== null)

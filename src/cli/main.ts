@@ -49,7 +49,6 @@ try {
   else endWithError(error, isJson)
 }
 
-/** `help <command>` is the same as `<command> --help`. */
 async function run(): Promise<void> {
   assertFolderExists()
   const given = words[0] === 'help' && words[1] !== undefined ? [words[1], '--help'] : words

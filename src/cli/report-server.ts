@@ -38,7 +38,6 @@ export type Serving = {
   readonly root: string
   readonly gitDirs: GitDirs
   readonly idleMs: number
-  /** The page as it is now. */
   readonly render: (token: string) => { readonly page: string; readonly policy: string }
 }
 
@@ -50,14 +49,12 @@ type Ended =
   | { readonly kind: 'signal'; readonly signal: ExitSignal }
 
 export type ReportServer = {
-  /** With the token. */
   readonly url: string
   /** With a code that counts once, for an opener whose arguments others can read. */
   readonly codeUrl: () => string
   readonly ended: Promise<Ended>
 }
 
-/** How often it looks whether the worktree is still there. */
 const checkMs = 2_000
 
 export async function serveReport(serving: Serving): Promise<ReportServer> {
@@ -243,8 +240,6 @@ async function readBody(request: IncomingMessage): Promise<unknown> {
   }
 }
 
-/** What the user decides in the page of `report --serve`. */
-
 /** The texts that the page shows, line by line and without secrets. */
 export function readPlanToDecide(root: string): PlanToDecide {
   const redact = redactorFor(root)
@@ -294,7 +289,6 @@ const decisionSchema = objectOf({
 
 type Decision = FromSchema<typeof decisionSchema>
 
-/** Null for anything but a decision. */
 const parseDecision = (value: unknown): Decision | null => (accepts(decisionSchema, value) ? value : null)
 
 /** In words, for the page. Refusals are `UserError`s. Whatever was refused has changed nothing. */

@@ -50,7 +50,6 @@ export const reportCommand: Run<'report'> = async (flags, terminal) => {
   if (flags.open) await openOrSay(pathToFileURL(path).href, 'the file', terminal)
 }
 
-/** A worktree, or a folder of kept reviews (`root` null). */
 async function sourceOf({ from }: Flags<'report'>): Promise<{ data: ReportData; root: string | null; folder: string }> {
   const folder = resolve(from ?? '.')
   const here =
@@ -68,7 +67,6 @@ async function openOrSay(href: string, what: string, terminal: Terminal): Promis
 
 const idleMinutes = 30
 
-/** Until a decision was recorded; see `serveReport` for the other ends. */
 async function serve(flags: Flags<'report'>, terminal: Terminal): Promise<void> {
   if (flags.from !== null || flags.output !== null)
     throw new UserError('--serve is for this worktree, and writes no file.', 'Leave out --from and --output.')
@@ -113,7 +111,6 @@ const openers: { readonly [platform: string]: readonly (readonly [program: strin
   linux: [['wslview'], ['xdg-open']],
 }
 
-/** Null if it was opened, otherwise why not. */
 async function openInBrowser(href: string): Promise<string | null> {
   let why = 'No program was found that opens a browser.'
   for (const [name, ...args] of openers[process.platform] ?? openers.linux ?? []) {
@@ -145,7 +142,6 @@ function startOpener(program: string, args: readonly string[]): Promise<number> 
 
 const reportPath = `${reviewDir}/report.html`
 
-/** Writes the report of a worktree; `output` null: in `.claude/review`. */
 function saveReport(root: string, data: ReportData, output: string | null): string {
   const page = renderPage(data)
   if (output !== null) return writePage(page, output)
@@ -170,7 +166,6 @@ export function readWorktreeReport(root: string, gitDirs: GitDirs): ReportData {
   )
 }
 
-/** From a folder of kept reviews, or one that contains `.claude/review`. */
 function readKeptReviews(folder: string): ReportData {
   const kept = existsSync(join(folder, reviewDir)) ? join(folder, reviewDir) : folder
   const root = mkdtempSync(join(tmpdir(), 'plan-gate-report-'))
@@ -228,7 +223,6 @@ export function readReport(root: string, gitDirs: GitDirs): ReportData {
   }
 }
 
-/** The newest one that can be read. */
 function readCalibration(common: string): Calibration | null {
   const results = listNames(common, calibrationDir).flatMap((name) => {
     const read = name.endsWith('.json') ? readJson(common, `${calibrationDir}/${name}`, calibrationSchema) : null
@@ -237,7 +231,6 @@ function readCalibration(common: string): Calibration | null {
   return results.sort((a, b) => b.made_at.localeCompare(a.made_at))[0] ?? null
 }
 
-/** No revision, no denial, and no event except `installed`. */
 const isEmpty = ({ cycles, sessions, problems }: ReportData): boolean =>
   problems.length === 0 &&
   cycles.every(({ revisions, events }) => revisions.length === 0 && events.every(({ type }) => type === 'installed')) &&

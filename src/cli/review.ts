@@ -100,7 +100,6 @@ function typeOf({ type, diff }: ReviewFlags): ReviewType {
   )
 }
 
-/** --timeout overrides the routes. */
 function settingsFrom({ timeout }: ReviewFlags, review: Review, here: ConfigHere): ReviewSettings {
   const table = routeTableOf(review, here)
   const routes = timeout === null ? table.routes : table.routes.map((route) => ({ ...route, timeoutMs: null }))
@@ -195,7 +194,6 @@ async function refuseLongPlan(plan: string, limit: number): Promise<void> {
     )
 }
 
-/** What a change to code is for. */
 function approvedPlan(root: string): string | null {
   if (readPlanState(root).kind !== 'approved') return null
   const plan = readPlanBytes(root)
@@ -242,7 +240,6 @@ function writePasses(file: string, passes: readonly PassRecord[]): void {
 
 const isFile = (path: string): boolean => lstatSync(path, { throwIfNoEntry: false })?.isFile() === true
 
-/** Far above any token budget. */
 const maxInputBytes = 50 * 1024 * 1024
 
 /** `-` is stdin. Rejects text that is not UTF-8: the reviewer would see something else. */
@@ -324,8 +321,6 @@ function withIds(answered: readonly AnsweredFinding[]): Pick<Previous, 'findings
   return { findings, lastId }
 }
 
-/** What `review` prints: its progress, and its result. */
-
 const heartbeatMs = 15_000
 
 /** On a terminal one line that is updated each second, elsewhere a line per pass and one every 15 s, for a log. */
@@ -385,7 +380,6 @@ const limits = ({ deadlineAt, forecast }: Pass, startedAt: number): string =>
 
 const colours = { APPROVED: 'green', CHANGES_REQUIRED: 'red', DECISION_NEEDED: 'yellow', SKIPPED: 'dim' } as const
 
-/** For people: the verdict, the open findings, and the status of earlier ones. */
 function describeResult(result: ReviewResult, { paintOut }: Terminal): string {
   const { verdict, summary, question, findings, previous_findings: previous = [], pass_metadata: meta } = result
   return [

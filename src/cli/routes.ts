@@ -74,7 +74,6 @@ type Shown = {
   readonly table: RouteTable
   readonly hash: string
   readonly rows: readonly (Prediction & { readonly about: string })[]
-  /** The row that would be asked first now. */
   readonly serves: string | null
 }
 

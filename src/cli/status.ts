@@ -133,7 +133,6 @@ function linesWithout({ root, next_step }: Status, worktrees: readonly GatedWork
   return [['gate', `there is none in ${printable(root, 4_096)}`], ...worktreeLines(worktrees), ...next]
 }
 
-/** Where each plan stands, and the command that goes on there. */
 export const worktreeLines = (worktrees: readonly GatedWorktree[]): Line[] =>
   worktrees.flatMap(({ root, branch, next, lastUsed, command }): Line[] => [
     ['worktree', printable(`${root}${branch === null ? '' : ` on ${branch}`}`, 4_096)],
@@ -141,7 +140,6 @@ export const worktreeLines = (worktrees: readonly GatedWorktree[]): Line[] =>
     ['', command, 'cyan'],
   ])
 
-/** As the clock on the wall has it, to the minute. */
 export function localTime(iso: string): string {
   const at = new Date(iso)
   if (Number.isNaN(at.getTime())) return iso
@@ -224,7 +222,6 @@ export function readStatus(root: string, gitDirs: GitDirs): StatusHere {
   }
 }
 
-/** Who looked at it, or who decided without. */
 export function describeApproval({ route, reason, waived = [], carried_from, ...looked }: Approval): string {
   const isByHand = typeof route !== 'string' || route === 'manual'
   const by = isByHand ? `by hand${reason ? `: ${reason}` : ''}` : `by ${describeReviewer({ route, ...looked })}`
@@ -236,7 +233,6 @@ export function describeApproval({ route, reason, waived = [], carried_from, ...
   ].join('; ')
 }
 
-/** Of the table for the next review. */
 function routesHash(root: string, config: EffectiveConfig): string | null {
   const { built } = readRouteTable(root, config, process.env)
   return built.kind === 'table' ? sha256(canonicalTable(built.table)) : null

@@ -5,9 +5,6 @@ import type { ConfigProblem } from './load.ts'
 import { nearestName } from './nearest-name.ts'
 import { configSchema, textKinds } from './schema.ts'
 
-/** The words for what is wrong with a `plan-gate.yaml`. */
-
-/** The one next step for whatever is wrong with the file. */
 export const fixLines = 'Fix these lines; `plan-gate config --template` prints every key with its default.'
 
 export const invalidConfig = (what: string, problems: readonly string[], name: string = configFile): UserError =>
@@ -173,7 +170,6 @@ export const quoteShort = (text: string): string =>
     '\ufffd',
   )
 
-/** A key as a path shows it. */
 export const keyName = (key: string): string => (/^[\w$<-][\w$<.-]{0,59}$/.test(key) ? key : quoteShort(key))
 
 /** "a", "a or b", "a, b or c" */

@@ -19,8 +19,6 @@ import { asList, asRecord } from '../text/json.ts'
 import { explainConfigError, nameOfPath, quoteShort, stepsOf } from './errors.ts'
 import { type Config, configSchema, type EffectiveConfig, fillDefaults } from './schema.ts'
 
-/** Parses `plan-gate.yaml` and validates it, with the line and column of each problem. */
-
 export type ConfigProblem = { line: number; column: number; path: string; message: string; hint?: string }
 type ParsedConfig =
   | { kind: 'valid'; config: EffectiveConfig; notices: readonly ConfigProblem[] }
@@ -91,7 +89,6 @@ function checkConfig(document: YamlDocument): CheckedConfig {
   return { kind: 'invalid', problems: [...problems, ...broken] }
 }
 
-/** The key of an unknown key, otherwise the value. */
 function offsetOf(document: YamlDocument, error: Parameters<typeof explainConfigError>[0]): number {
   const { additionalProperty: unknown } = error.params
   const steps = stepsOf(error)
@@ -187,15 +184,12 @@ function put(document: YamlDocument, steps: readonly string[], node: unknown): v
   document.setIn(steps, node)
 }
 
-/** With the blocks that held nothing else. */
 function remove(document: YamlDocument, steps: readonly string[]): void {
   document.deleteIn(steps)
   const above = steps.slice(0, -1)
   const block = document.getIn(above, true) as YAMLMap | undefined
   if (above.length > 0 && block?.items.length === 0) remove(document, above)
 }
-
-/** `plan-gate.yaml` as YAML: its value, where each part of it stands, and what YAML itself finds wrong. */
 
 type YamlDocument = Document.Parsed<ParsedNode>
 
@@ -279,7 +273,6 @@ const quoteIt = 'If it is meant as text, put it in quotes.'
 
 type Explanation = readonly [says: RegExp, message: string, hint?: string]
 
-/** YAML's own errors, by code and message, in plain words. */
 const explanations: readonly Explanation[] = [
   [neverClosed, 'The quote or bracket that opens here is never closed.'],
   [/^TAB_AS_INDENT/, 'The indentation of this line has a tab in it.', 'Use spaces.'],
@@ -314,7 +307,6 @@ const misplaced: Explanation = [
   'Look for a missing quote, comma, bracket or colon, here or just before.',
 ]
 
-/** The innermost quote or bracket that ends at this offset. */
 function openingOf(document: YamlDocument, end: number): number {
   let opening = end
   visit(document, {

@@ -292,7 +292,6 @@ const reviewConfigSchema = block('How plans and code are reviewed, and by whom.'
   ),
 })
 
-/** The usual runners of tests, builds, type checks and linters. */
 const runners = [
   ...[
     'npm test',
@@ -400,7 +399,6 @@ export const configSchema = {
   },
 } as const satisfies Schema
 
-/** What a person wrote, after older names were replaced. */
 export type Config = FromSchema<typeof configSchema>
 /** The same with each default filled in; absent is only what has none. */
 export type EffectiveConfig = Filled<typeof configSchema>
@@ -426,7 +424,6 @@ type IsPresent<S, P, K extends keyof P> = P[K] extends { default: unknown }
 
 type Flat<T> = { [K in keyof T]: T[K] }
 
-/** Only for a value that the schema accepts. */
 export const fillDefaults = <const S extends Schema>(schema: S, value: FromSchema<S>): Filled<S> =>
   filled(schema, value) as Filled<S>
 

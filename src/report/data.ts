@@ -11,10 +11,7 @@ import { countOf, formatCount, formatDuration, type LabelTone } from './html.ts'
 
 type Report = FromSchema<typeof reportSchema>
 
-export type ReportData = Omit<Report, 'cycles'> & {
-  /** In their order; the last one is the current one. */
-  readonly cycles: readonly Cycle[]
-}
+export type ReportData = Omit<Report, 'cycles'> & { readonly cycles: readonly Cycle[] }
 
 /** `kept`: reviews archived from a worktree that no longer has a gate. */
 export type Gate = Report['gate']
@@ -24,7 +21,6 @@ export type Cycle = Omit<Report['cycles'][number], 'events'> & { readonly events
 export type ReportedRevision = Cycle['revisions'][number]
 export type SessionDenials = Report['sessions'][number]
 
-/** A cycle with what follows from its record. */
 export type CycleView = {
   readonly cycle: Cycle
   readonly anchor: string
@@ -36,7 +32,6 @@ export type RevisionView = {
   readonly revision: ReportedRevision
   readonly anchor: string
   readonly cycle: number
-  /** Its place among all revisions of the report. */
   readonly index: number
   /** The one that it is compared with: the one before, of an earlier cycle for the first; null: there is none. */
   readonly before: RevisionView | null
@@ -107,17 +102,14 @@ export type FindingStep = {
 }
 
 export type FindingTrace = {
-  /** As it was reported last. */
   readonly finding: Finding
   readonly steps: readonly FindingStep[]
   readonly outcome: 'open' | 'fixed' | 'rejected' | 'withdrawn' | 'gone'
-  /** It came too late to hold the plan up. */
   readonly late: boolean
 }
 
 type Tracing = { finding: Finding; steps: FindingStep[]; outcome: FindingTrace['outcome']; late: boolean }
 
-/** The states of each finding of a cycle, in the order in which they were raised. */
 export function traceFindings(
   revisions: readonly Pick<ReportedRevision, 'revision' | 'result'>[],
   /** What the user wrote after the review of a revision. */
@@ -169,11 +161,9 @@ export type ApprovalEntry = {
   readonly cycle: number
   readonly revision: number | null
   readonly hash: string
-  /** The backend, or `manual`. */
   readonly route: string
   /** The user's reason; else who looked, and what the user waived, as far as it is kept. */
   readonly why: string
-  /** How it ended; null: it stands. */
   readonly ended: string | null
 }
 
@@ -234,7 +224,6 @@ const textOf = (value: unknown): string => (typeof value === 'string' ? value : 
 
 export type KeyFigure = readonly [name: string, value: string, note: string, tone?: LabelTone]
 
-/** The numbers at the top of the page. */
 export function listKeyFigures({ cycles, limit, sessions, checks }: ReportData, views: readonly CycleView[]) {
   const current = views.at(-1)
   const revisions = views.flatMap((view) => view.revisions)
@@ -286,7 +275,6 @@ export const sumCosts = (costs: readonly Cost[]): Cost => ({
   tokens: costs.reduce<number | null>((sum, { tokens }) => (tokens === null ? sum : (sum ?? 0) + tokens), null),
 })
 
-/** What a part of a bar stands for. */
 export const partKinds = {
   plan: 'understands',
   review: 'reviews',

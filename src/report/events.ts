@@ -97,7 +97,6 @@ function textOf(value: unknown, otherwise = 'none'): string {
 const counted = (count: string, what: string): string => `${count} ${what}${count === '1' ? '' : 's'}`
 const tokensIn = (tokens: string): string => (/^[1-9]\d*$/.test(tokens) ? ` (${counted(tokens, 'token')})` : '')
 
-/** What a pass does. */
 export const passLabels = {
   plan: 'understand',
   review: 'find',

@@ -122,7 +122,6 @@ export const severityTones: { readonly [S in Severity]: LabelTone } = {
 export const outcomeTone = ({ outcome, finding }: FindingTrace): LabelTone =>
   outcome === 'fixed' ? 'good' : outcome === 'open' && isBlocking(finding) ? 'wait' : 'plain'
 
-/** In words: `fixed in v3`. */
 export function outcomeWords({ outcome, steps }: FindingTrace): string {
   const last = steps.at(-1)
   if (outcome === 'open') return last?.state === 'not-fixed' ? `not fixed in v${last.to}` : 'open'
@@ -133,7 +132,6 @@ export function outcomeWords({ outcome, steps }: FindingTrace): string {
 export const renderLabel = ({ tone, mark, words }: Label): Html =>
   html`<span class="label ${tone}"><span aria-hidden="true">${mark}</span> ${words}</span>`
 
-/** A smaller one, without a mark. */
 export const renderTag = (tone: LabelTone, words: string): Html => html`<span class="tag ${tone}">${words}</span>`
 
 /** Longer fields are truncated; the files of the review have all of it. */

@@ -4,12 +4,7 @@ import { type LabelTone, outcomeTone, outcomeWords, severityTones, showHidden } 
 
 /** What the page's scripts show, as data. All texts are harmless as text. */
 
-/** The plans, and where in them each finding stands. */
-export type PageData = {
-  readonly plans: PackedTexts
-  /** In the order of the texts. */
-  readonly revisions: readonly PageRevision[]
-}
+export type PageData = { readonly plans: PackedTexts; readonly revisions: readonly PageRevision[] }
 
 export type PageRevision = {
   readonly cycle: number
@@ -32,7 +27,6 @@ export type PageFinding = {
 
 /** What the page of `report --serve` needs beside the report, to be decided about. */
 export type PlanToDecide = {
-  /** SHA-256 of docs/plan.md's bytes; null: there is none. */
   readonly hash: string | null
   readonly isApproved: boolean
   readonly now: readonly string[]

@@ -95,7 +95,6 @@ export const policyFor = ({ style, script, decide }: PageParts, isServed: boolea
     "trusted-types 'none'",
   ].join('; ')
 
-/** The text that is approved, where it is known. */
 function approvedPlan({ approved_plan: text, cycles, gate }: ReportData): string | null {
   const { approval = null, revisions = [] } = cycles.at(-1) ?? {}
   if (text !== undefined) return text

@@ -45,8 +45,6 @@ import {
   severityTones,
 } from './html.ts'
 
-/** The parts of the page. */
-
 type Body = Html | readonly (Html | null)[]
 
 /** A part of the page under a heading, which also names it for a screen reader. */
@@ -67,7 +65,6 @@ const renderNothing = (words: string): Html => html`<p class="faint">${words}</p
 
 export const needsScript = html`<noscript>${renderNothing('This part of the page is made by its script.')}</noscript>`
 
-/** The state of the gate, the steps of the current cycle and the key figures. */
 export function renderOverview(data: ReportData, views: readonly CycleView[]): Html {
   const { tone, mark, words } = gateLabels[data.gate.kind]
   const current = views.at(-1)
@@ -194,7 +191,6 @@ const renderBox = (tone: LabelTone, title: string, points: readonly string[]): H
 <ul>${points.slice(0, maxPoints).map((point) => html`<li class="prose">${renderSentence(point, 2_000)}</li>`)}</ul>
 ${points.length > maxPoints ? renderNothing(`And ${formatCount(points.length - maxPoints)} more.`) : null}</div>`
 
-/** The problem in a line; the rest on demand. */
 function renderFound({ findings }: RevisionView): Html | null {
   if (findings.length === 0) return null
   const items = findings.map(({ finding, trace, anchor }) => {

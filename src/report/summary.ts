@@ -19,7 +19,6 @@ export type PlanSummary = {
 /** GitHub refuses a summary of more than 1 MiB. */
 const maxBytes = 900 * 1024
 
-/** As much of it as fits. */
 export function formatSummary(summary: PlanSummary): string {
   for (let share = 1; ; share /= 2) {
     const text = formatBlocks(blocksOf(summary, share))

@@ -65,7 +65,6 @@ export const configChangeSchema = {
 export type PreToolUse = FromSchema<typeof preToolUseSchema>
 export type PostToolUse = FromSchema<typeof postToolUseSchema>
 export type PostToolUseFailure = FromSchema<typeof postToolUseFailureSchema>
-/** After a tool that has run, or that failed. */
 export type AfterTool = PostToolUse | PostToolUseFailure
 export type Stop = FromSchema<typeof stopSchema>
 export type PreCompact = FromSchema<typeof preCompactSchema>

@@ -113,7 +113,6 @@ export type Denial = FromSchema<typeof denialSchema>
 
 const { title: __, ...approval } = embedded(approvalSchema)
 
-/** `finished.json` of an archive. */
 export const finishedSchema = {
   $id: 'finished',
   title: 'What an archive of plan-gate is about: finished.json, beside what was in .claude/review and docs/plan.md',

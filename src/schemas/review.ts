@@ -17,7 +17,6 @@ export type ReviewType = (typeof reviewTypes)[number]
 
 export const backendNames = ['hounfour', 'codex', 'claude', 'curl', 'checklist'] as const
 export type BackendName = (typeof backendNames)[number]
-/** The most first. */
 export const efforts = ['xhigh', 'high', 'medium', 'low'] as const
 export type Effort = (typeof efforts)[number]
 
@@ -76,9 +75,7 @@ export type FailureClass = (typeof failureClasses)[number]
 
 export type Failure = {
   readonly failure: FailureClass
-  /** A sentence for people: what happened. */
   readonly why: string
-  /** What they can do about it. */
   readonly nextStep: string
   readonly retryAfterMs: number | null
 }
@@ -167,7 +164,6 @@ const earlierFindingSchema = strictObjectOf({
 const complexities = ['low', 'medium', 'high'] as const
 export type Complexity = (typeof complexities)[number]
 
-/** What a review ends with: on stdout and in `--output`, and in `plan_vN.codex.json`. */
 export const reviewResultSchema = {
   $id: 'review-result',
   title: 'The result of a review by plan-gate',

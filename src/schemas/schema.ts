@@ -120,7 +120,6 @@ export function* errorsIn(schema: Schema, value: unknown, instancePath = ''): Ge
   }
 }
 
-/** As RFC 6901 writes a key in a path. */
 const pointerTo = (key: string): string => key.replaceAll('~', '~0').replaceAll('/', '~1')
 
 function isOfType(value: unknown, name: string): boolean {

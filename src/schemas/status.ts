@@ -1,11 +1,9 @@
-/** Where a worktree stands: what `status` and `open --list` print. */
 import { progressSchema, sessionSchema } from './records.ts'
 import { findingSchema, verdicts } from './review.ts'
 import { count, embedded, type FromSchema, listOf, objectOf, type Schema, text, textOrNull, texts } from './schema.ts'
 
 const nothing = { type: 'null' } as const
 
-/** Where the plan stands, in `status` and `bootstrap`. */
 export const planStateSchema = {
   anyOf: [
     objectOf({ kind: { const: 'missing' } }),

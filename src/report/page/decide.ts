@@ -210,7 +210,6 @@ function readDrafts(): Drafts {
   }
 }
 
-/** At the nearest line with the same words. */
 function placed(draft: Draft): Draft {
   for (const of of [draft.of, 'now'] as const) {
     const found = linesOf(of).flatMap((text, index) => (text === draft.quote ? [index + 1] : []))

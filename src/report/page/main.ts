@@ -61,7 +61,6 @@ function openTarget(): void {
   target?.scrollIntoView()
 }
 
-/** Any two revisions, of any cycle. */
 function offerComparison(place: HTMLElement | null): void {
   const there = readData().revisions.flatMap(({ isThere }, index) => (isThere ? [index] : []))
   const [first, last] = [there[0], there.at(-1)]
@@ -91,7 +90,6 @@ function choice(there: readonly number[], chosen: number): HTMLSelectElement {
 const nameOf = ({ cycle, name }: PageRevision, isOneCycle: boolean): string =>
   isOneCycle ? name : `cycle ${cycle}, ${name}`
 
-/** Parsed when it is first asked for. */
 function readData(): PageData {
   const script = document.getElementById('page-data') as (HTMLElement & { parsed?: PageData }) | null
   if (script === null) return { plans: { lines: [], texts: [] }, revisions: [] }
@@ -273,7 +271,6 @@ const numberCell = (line: number | null, look: Look, more = ''): HTMLElement =>
 /** A line of ten thousand characters is shown whole only when somebody asks for it. */
 const mostCharacters = 2_000
 
-/** A line of a plan, with the words in it that changed. */
 function textCell(text: string | null, look: Look, words: readonly WordSpan[] | undefined): HTMLElement {
   if (text === null) return element('td', 'line-text none')
   const { tag, ...attributes } = looks[look]
@@ -294,7 +291,6 @@ function textCell(text: string | null, look: Look, words: readonly WordSpan[] | 
   return element('td', attributes, element('span', '', line, more))
 }
 
-/** A finding at its place in the plan. */
 const drawNote = ({ anchor, id, severity, severityTone, outcome, outcomeTone, problem, fix }: PageFinding) =>
   element(
     'div',

@@ -21,7 +21,6 @@ export type Item =
 
 const context = 3
 
-/** What is shown from top to bottom. */
 export function arrangeRows(
   before: readonly string[] | null,
   after: readonly string[],
