@@ -216,11 +216,7 @@ export async function planCopy(target: Finishable, merged: Merged, finished: Fin
 }
 
 /** The name, and with -2 … -9 where another plan has it. */
-function names(
-  template: string,
-  { root, repository, listed }: Finishable,
-  { approval, finished_at }: Finished,
-): string[] {
+function names(template: string, { root, repository, listed }: Finishable, { approval, finished_at }: Finished) {
   const folder = basename(root)
   const values: { readonly [name: string]: string } = {
     // Of the approval, so that a second run finds the first one's copy.
@@ -235,10 +231,7 @@ function names(
 }
 
 /** The checkout of the branch that the work was merged into, or why there is none to commit in. */
-async function placeOf(
-  { repository }: Finishable,
-  into: string | null,
-): Promise<{ dir: string; branch: string } | string> {
+async function placeOf({ repository }: Finishable, into: string | null) {
   const holder = (await listWorktrees(repository.dir)).find(
     ({ branch, bare }) => branch === into && into !== null && !bare,
   )

@@ -189,11 +189,7 @@ export async function checkHidden(root: string, record: InstallRecord): Promise<
 }
 
 /** A hook's timeout is set at install: Claude Code would cut off a deadline that was raised since. */
-export function checkInstalledOptions(
-  root: string,
-  { settings }: InstallRecord,
-  config: EffectiveConfig,
-): CheckResult[] {
+export function checkInstalledOptions(root: string, { settings }: InstallRecord, config: EffectiveConfig) {
   const read = readRegular(root, settings.path)
   const hooks = ownHooksOf(settingsOrEmpty(read.kind === 'read' ? read.bytes.toString('utf8') : ''))
   const timeout = hooks.find(({ event }) => event === 'PostToolUse')?.timeout

@@ -84,12 +84,7 @@ function checkPlatform(platform: NodeJS.Platform): CheckResult[] {
 }
 
 /** One row for all that is wrong in it: the command takes these lines out. */
-function checkConfigFile(
-  root: string,
-  gitDirs: GitDirs,
-  problems: readonly string[],
-  notices: readonly string[],
-): CheckResult[] {
+function checkConfigFile(root: string, gitDirs: GitDirs, problems: readonly string[], notices: readonly string[]) {
   const rows = notices.map((notice) => warning(configFile, notice, 'Edit that line.'))
   if (problems.length > 0) {
     const lines = new Set(problems.flatMap((text) => /^[^:]*:(\d+)/.exec(text)?.[1] ?? []))
@@ -122,12 +117,7 @@ async function checkServing(root: string, config: EffectiveConfig): Promise<Chec
   return row === null ? rows : [ok('reviews', words), ...rows]
 }
 
-async function checkInstall(
-  root: string,
-  gitDirs: GitDirs,
-  read: InstallRecordRead,
-  config: EffectiveConfig,
-): Promise<CheckResult[]> {
+async function checkInstall(root: string, gitDirs: GitDirs, read: InstallRecordRead, config: EffectiveConfig) {
   if (read.kind === 'absent') {
     const remedy = 'Run `plan-gate install` here, or `plan-gate bootstrap` for a worktree of its own.'
     return [failed('install', `there is no gate in ${root}`, remedy)]

@@ -88,10 +88,8 @@ async function findNamed(cwd: string, name: string): Promise<string> {
   // From elsewhere, a worktree is only known by its folder.
   if (repository === null) return dir
   const listed = (await listWorktrees(repository.dir)).slice(1)
-  const left = listPendingRemovals(repository.commonDir).map((pending) => ({
-    path: pending.dir,
-    branch: pending.branch?.name ?? null,
-  }))
+  const pending = listPendingRemovals(repository.commonDir)
+  const left = pending.map(({ dir, branch }) => ({ path: dir, branch: branch?.name ?? null }))
   const called = worktreesCalled(name, cwd, [...listed, ...left], repository)
   const [only = dir, ...others] = new Set(called.map(({ path }) => resolveLinks(path)))
   if (others.length === 0) return only
@@ -165,10 +163,7 @@ function worktreesCalled<Named extends Pick<WorktreeEntry, 'path' | 'branch'>>(
   return there.length > 0 ? there : all.filter((each) => namesOf(each, repository).includes(name))
 }
 
-function namesOf(
-  { path, branch }: Pick<WorktreeEntry, 'path' | 'branch'>,
-  repository: Pick<Repository, 'name'>,
-): string[] {
+function namesOf({ path, branch }: Pick<WorktreeEntry, 'path' | 'branch'>, repository: Pick<Repository, 'name'>) {
   const folder = basename(path)
   const prefix = `${repository.name}-`
   return [

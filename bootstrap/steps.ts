@@ -217,11 +217,7 @@ export async function runSetup(
   return commands.length
 }
 
-async function runAll(
-  worktree: string,
-  commands: readonly string[],
-  onCommand: (command: string) => void,
-): Promise<void> {
+async function runAll(worktree: string, commands: readonly string[], onCommand: (command: string) => void) {
   for (const command of commands) {
     onCommand(command)
     const options = { cwd: worktree, env: withoutGitLocation(process.env), timeoutMs: setupTimeoutMs, show: true }

@@ -212,19 +212,12 @@ function unlessApproved({ plan, configProblems }: GateState, rule: string, what:
       ...configProblems.slice(0, 5).map((problem) => `  ${printable(problem, 300)}`),
       'The user has to fix that line (no tool may write plan-gate.yaml) and run `plan-gate config --apply`; then try again.',
     )
-  switch (plan.kind) {
-    case 'approved':
-      return allow
-    case 'missing':
-      return deny(
-        rule,
-        `${what} not allowed before there is an approved plan, and ${planPath} does not exist yet.`,
-        ...more,
-        nextStep,
-      )
-    case 'open':
-      return deny(rule, `${what} not allowed yet: ${printable(plan.because, 400)}.`, ...more, nextStep)
-  }
+  if (plan.kind === 'approved') return allow
+  const why =
+    plan.kind === 'missing'
+      ? `before there is an approved plan, and ${planPath} does not exist yet`
+      : `yet: ${printable(plan.because, 400)}`
+  return deny(rule, `${what} not allowed ${why}.`, ...more, nextStep)
 }
 
 const nextStep = `Now: read and search freely, and write ${planPath}. Only the user can approve past the review; \`plan-gate status\` shows them where it stands.`

@@ -20,23 +20,15 @@ export type ApprovalOrigin = {
 
 export function planState(plan: PlanFile, approval: ApprovalFile, origin: () => ApprovalOrigin): PlanState {
   if (plan.kind === 'absent') return { kind: 'missing' }
-  if (plan.kind === 'refused') return { kind: 'open', because: `docs/plan.md ${plan.why}` }
-  switch (approval.kind) {
-    case 'absent':
-      return { kind: 'open', because: 'docs/plan.md is not approved yet' }
-    case 'refused':
-      return { kind: 'open', because: `approval.json is not a valid approval: ${approval.why}` }
-    case 'recorded': {
-      const approved = approvedHash(approval)
-      if (approved === null) return { kind: 'open', because: 'approval.json says is_optimal: false' }
-      if (approved !== plan.hash())
-        return {
-          kind: 'open',
-          because: 'docs/plan.md has changed since it was approved, so the approval no longer holds',
-        }
-      return isAccepted(approved, origin()) ? { kind: 'approved', hash: approved } : { kind: 'open', because: unseen }
-    }
-  }
+  const open = (because: string): PlanState => ({ kind: 'open', because })
+  if (plan.kind === 'refused') return open(`docs/plan.md ${plan.why}`)
+  if (approval.kind === 'absent') return open('docs/plan.md is not approved yet')
+  if (approval.kind === 'refused') return open(`approval.json is not a valid approval: ${approval.why}`)
+  const approved = approvedHash(approval)
+  if (approved === null) return open('approval.json says is_optimal: false')
+  if (approved !== plan.hash())
+    return open('docs/plan.md has changed since it was approved, so the approval no longer holds')
+  return isAccepted(approved, origin()) ? { kind: 'approved', hash: approved } : open(unseen)
 }
 
 /** Written by hand, it counts for a text that was seen without it: a command that replaces both files approves nothing. */

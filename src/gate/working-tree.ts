@@ -99,12 +99,7 @@ export async function reportDrift(root: string, gitDir: string, now: TreeStateRe
   return check
 }
 
-async function recordOnce(
-  root: string,
-  gitDir: string,
-  baseline: TreeBaseline,
-  drift: readonly Drift[],
-): Promise<void> {
+async function recordOnce(root: string, gitDir: string, baseline: TreeBaseline, drift: readonly Drift[]) {
   const reported = sha256(JSON.stringify(drift))
   if (baseline.reported === reported) return
   await appendEvent(root, { type: 'drift-found', paths: drift.map(({ path }) => printablePath(path)) })

@@ -225,19 +225,14 @@ function keepCopies(gitDir: string, plan: InstallPlan): void {
   }
 }
 
-function recordOf(
-  root: string,
-  plan: InstallPlan,
-  options: InstallOptions,
-  previous: InstallRecord | null,
-): InstallRecord {
+function recordOf(root: string, plan: InstallPlan, options: InstallOptions, previous: InstallRecord | null) {
   const { settings } = plan
   const own = plan.files.filter((file) => file.change !== 'the repository has it')
   const created = foldersOf([...own.map((file) => file.path), settings.path, reviewPaths.ledger]).filter(
     (folder) => !existsSync(join(root, folder)),
   )
   return {
-    version: 1,
+    version: 1 as const,
     package_version: packageVersion(),
     package_root: packageRoot(),
     installed_at: new Date().toISOString(),

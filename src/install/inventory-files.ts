@@ -134,11 +134,7 @@ export const shownPrograms = (programs: readonly Program[]): string[] =>
   programs.map(([path]) => `(runs ${printable(path)} of the repository)`)
 
 /** What command lines name, also from a folder that they name or from `bases`. What that loads is not followed. */
-export function programsIn(
-  context: ProgramContext,
-  texts: readonly string[],
-  bases: readonly string[] = [],
-): Program[] {
+export function programsIn(context: ProgramContext, texts: readonly string[], bases: readonly string[] = []) {
   const { root, tracked, budget } = context
   const lines = texts.map((line) => line.replace(ownFolder, '.'))
   const named = [...new Set(lines.flatMap((line) => line.split(/[\s"'`;|&()<>=,]+/)))].filter((word) => word !== '')

@@ -268,12 +268,7 @@ function loadedItems(
 const lines = (texts: readonly string[]): string[] => texts.flatMap(trimmedLines).map(shown)
 
 /** What an item names outside of its own `files`. Of the main checkout, it can also mean a file there. */
-function programsBeside(
-  context: Context,
-  place: Place,
-  files: readonly FoundFile[],
-  words: readonly string[],
-): Program[] {
+function programsBeside(context: Context, place: Place, files: readonly FoundFile[], words: readonly string[]) {
   if (place.from === 'user') return []
   const own = new Set(files.map(({ path }) => relative(context.root, absolute(context, path))))
   const bases = new Set([place.path, ...files.filter(({ name }) => isJson(name)).map(({ path }) => dirname(path))])

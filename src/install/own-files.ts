@@ -23,10 +23,7 @@ import type { InstallOptions, Survey } from './plan.ts'
 export type OwnFile = { path: string; bytes: Buffer; mode: number }
 
 /** Everything that an install writes except the settings. */
-export async function ownFiles(
-  options: Pick<InstallOptions, 'node' | 'track'>,
-  { record, read, isTracked }: Survey,
-): Promise<OwnFile[]> {
+export async function ownFiles(options: Pick<InstallOptions, 'node' | 'track'>, { record, read, isTracked }: Survey) {
   const files = packageFiles()
   const isCommitted = options.track || isTracked(`${hooksDir}/`)
   // Committed entries cannot pin a code cache, which each machine makes for itself.

@@ -164,12 +164,7 @@ export const marginSeconds = 60
 const carrier = (survey: Survey, { track }: InstallOptions): string =>
   survey.isTracked(sharedSettings) && !track ? localSettings : sharedSettings
 
-function planSettings(
-  survey: Survey,
-  entries: HookEntries,
-  statusLine: StatusLine | null,
-  options: InstallOptions,
-): SettingsChange {
+function planSettings(survey: Survey, entries: HookEntries, statusLine: StatusLine | null, options: InstallOptions) {
   const path = carrier(survey, options)
   if (survey.isTracked(path) && !options.track)
     throw new UserError(
@@ -195,12 +190,7 @@ function planSettings(
 }
 
 /** The file as it was before the first install, with later edits of others. */
-function originalText(
-  record: InstallRecord | null,
-  path: string,
-  current: string | null,
-  settings: Settings,
-): string | null {
+function originalText(record: InstallRecord | null, path: string, current: string | null, settings: Settings) {
   if (record?.settings.path !== path) {
     const stripped = withoutOwnEntries(settings, deniedRules)
     return hasOwnEntries(settings) ? formatSettings(stripped, current ?? '') : current

@@ -32,10 +32,7 @@ export const warning = problem('warning')
 export const failed = problem('failed')
 
 /** Reports each result, and throws for the first that failed: nothing has been created yet. */
-export async function assertPrerequisites(
-  onProgress: ProgressListener,
-  results: readonly CheckResult[],
-): Promise<void> {
+export async function assertPrerequisites(onProgress: ProgressListener, results: readonly CheckResult[]) {
   for (const result of results) onProgress({ event: 'prerequisite', ...result })
   const failure = results.find(({ status }) => status === 'failed')
   if (failure !== undefined)

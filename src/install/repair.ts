@@ -54,11 +54,7 @@ type ControlPlane = { restored: readonly Restored[]; unread: readonly string[]; 
  * ends (the plan did not ask for that) and an event is recorded before anything is restored: after a crash, restored
  * files would show no trace of it. `configChanged`: `plan-gate.yaml` changed while the command ran.
  */
-export async function restoreControlPlane(
-  root: string,
-  gitDirs: GitDirs,
-  configChanged: boolean,
-): Promise<ControlPlane> {
+export async function restoreControlPlane(root: string, gitDirs: GitDirs, configChanged: boolean) {
   const signature = fileSignature(watchedFiles(root, gitDirs))
   if (isUnchangedSinceCheck(gitDirs.own, 'own-files', signature)) return { restored: [], unread: [], unrecorded: null }
   const { tampered, unread } = findTamperedFiles(root, gitDirs, configChanged)
@@ -131,11 +127,7 @@ type TamperedFile = { readonly path: string; readonly why: string | null; readon
 type Restore = () => void | Promise<void>
 
 /** `unread`: files that cannot be read now, which does not make them tampered. Changes nothing. */
-function findTamperedFiles(
-  root: string,
-  { own: gitDir, mainRoot }: GitDirs,
-  configChanged: boolean,
-): { readonly tampered: readonly TamperedFile[]; readonly unread: readonly string[] } {
+function findTamperedFiles(root: string, { own: gitDir, mainRoot }: GitDirs, configChanged: boolean) {
   const unread: string[] = []
   const isUnread = (refused: Refused): boolean => isTransient(refused.errno) && unread.push(refused.why) > 0
   const record = readInstallRecord(gitDir)
@@ -210,12 +202,7 @@ export function pendingConfigNotice(root: string, gitDir: string): string | null
 }
 
 /** Only files of this worktree. `doctor` reports those of the main checkout and of the user. */
-function tamperedSettings(
-  root: string,
-  gitDir: string,
-  found: readonly FileThreat[],
-  isUnread: IsUnread,
-): TamperedFile[] {
+function tamperedSettings(root: string, gitDir: string, found: readonly FileThreat[], isUnread: IsUnread) {
   const threats = new Map(found.map((threat) => [threat.file, threat]))
   const baseline = readSettingsBaseline(gitDir)
   return [...threats.values()]

@@ -8,10 +8,7 @@ import type { HookEntries } from './hook-entries.ts'
 import { type InstalledSettings, type OwnHook, ownHooksOf, settingsOrEmpty } from './settings.ts'
 
 /** By the entries that the install wrote, because a settings file may name another program since. */
-export async function selfTest(
-  root: string,
-  { path, after }: InstalledSettings,
-): Promise<{ checks: number; problems: string[] }> {
+export async function selfTest(root: string, { path, after }: InstalledSettings) {
   const hooks = ownHooksOf(settingsOrEmpty(Buffer.from(after, 'base64').toString('utf8')))
   const hook = hooks.find(({ event }) => event === 'PreToolUse')
   if (hook === undefined) return { checks: 1, problems: [`${path} has no plan-gate PreToolUse hook`] }
@@ -43,11 +40,7 @@ export const runOwnHook = (root: string, hook: OwnHook, input: string): Promise<
     { cwd: root, env: { ...process.env, CLAUDE_PROJECT_DIR: root }, input, timeoutMs: hook.timeout * 1000 },
   )
 
-async function findProblem(
-  root: string,
-  hook: OwnHook,
-  [name, input, expected = 'refused']: Canary,
-): Promise<string | null> {
+async function findProblem(root: string, hook: OwnHook, [name, input, expected = 'refused']: Canary) {
   const outcome = await runOwnHook(root, hook, input(root))
   if (outcome.kind !== 'ended') return `${name} could not be tested: ${describeOutcome(outcome)}`
   const { exitCode, stdout, stderr } = outcome

@@ -321,11 +321,7 @@ export function withoutOwnEntries(settings: Settings, denied: readonly string[],
 }
 
 /** `known`: whether it was there before. */
-function mapBlock(
-  block: unknown,
-  before: unknown,
-  change: (name: string, value: unknown, known: boolean) => unknown,
-): unknown {
+function mapBlock(block: unknown, before: unknown, change: (name: string, value: unknown, known: boolean) => unknown) {
   if (!isRecord(block)) return block
   const entries = Object.entries(block).map(([name, value]) => [
     name,

@@ -4,10 +4,7 @@ import { globAlternatives, globNames } from '../text/glob.ts'
 import { marksIn } from './mask.ts'
 
 /** A reviewer may have opened a sensitive file: its quotes of it are withheld, its findings stay. */
-export function withholdFromAnswer(
-  answer: ReviewerAnswer,
-  sensitiveFiles: readonly string[],
-): { readonly answer: ReviewerAnswer; readonly files: readonly string[] } {
+export function withholdFromAnswer(answer: ReviewerAnswer, sensitiveFiles: readonly string[]) {
   const files = new Set<string>()
   const clean = (text: string): string => {
     const withheld = withholdQuotes(text, sensitiveFiles)
@@ -65,10 +62,7 @@ const maxLinesBetween = 3
  * it is named before them. In a line near the name, code in backticks with a `=` or a `:` is withheld as well, and the
  * value in `NAME=value`.
  */
-export function withholdQuotes(
-  text: string,
-  more: readonly string[],
-): { readonly text: string; readonly files: readonly string[] } {
+export function withholdQuotes(text: string, more: readonly string[]) {
   const isSensitive = sensitiveFileTest(more)
   const files = filesIn(text, isSensitive)
   if (files.length === 0) return { text, files }
@@ -134,10 +128,7 @@ function withoutCode(line: string): string {
 const isLocation = (code: string): boolean => code.length < maxPathLength && /^[^\s=]+:\d+(?::\d+|-\d+)?$/.test(code)
 
 /** A diff without the contents of sensitive files; that they changed stays visible. */
-export function withholdFromDiff(
-  text: string,
-  more: readonly string[],
-): { readonly diff: string; readonly files: readonly string[] } {
+export function withholdFromDiff(text: string, more: readonly string[]) {
   const files = parseDiff(text)?.files ?? []
   const isSensitive = sensitiveFileTest(more)
   const named = new Set<string>()

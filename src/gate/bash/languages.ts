@@ -193,11 +193,7 @@ const values: { readonly [flag: string]: RegExp } = {
 }
 
 /** `xargs -0 -n 1 wc -l`. What it replaces by -I cannot be the command. */
-export function checkXargs(
-  words: readonly string[],
-  context: RowContext,
-  commands: ReadonlyMap<string, CommandRow>,
-): void {
+export function checkXargs(words: readonly string[], context: RowContext, commands: ReadonlyMap<string, CommandRow>) {
   if (!context.isPiped) refuse('stdin', 'xargs', 'reads only stdin')
   let index = 0
   for (; index < words.length; index += 1) {

@@ -162,11 +162,7 @@ function readNode(node: PipelineNode | AndOr, joint: Joint, reading: Reading): r
   }
 }
 
-function readJoined(
-  commands: readonly (PipelineNode | AndOr)[],
-  jointAt: (index: number) => Joint,
-  reading: Reading,
-): readonly Node[] {
+function readJoined(commands: readonly (PipelineNode | AndOr)[], jointAt: (index: number) => Joint, reading: Reading) {
   const list: Node[] = []
   for (const [index, command] of commands.entries()) {
     const joint = jointAt(index)

@@ -179,30 +179,19 @@ const refuseGlob = (raw: string): never =>
   )
 
 /** What at least one shell does not take literally. The first trap that a text falls into is told. */
-type Trap = { readonly trap: RegExp; readonly rule: Refusal['rule']; readonly why: string; readonly hint?: string }
+type Trap = { readonly trap: RegExp; readonly rule: Refusal['rule']; readonly why: string }
 
 /** `HEAD@{1}`, `@{upstream}`, `v1^{commit}`: braces without a comma or a range are literal. */
 const revisionBraces = /[@^]\{[\w +:/-]*\}/g
 /** A `$` that a shell could take for an expansion. zsh also expands `$+x`, `$=x`, `$~x` and `$^x`. */
 const otherDollar = /\$(?![ \t\n"%&'),./:;<>\\\]|}]|$)/
-const dollar: Trap = {
-  trap: otherDollar,
-  rule: 'expansion',
-  why: 'contains a $ that zsh expands',
-  hint: 'Use single quotes where a literal $ is meant.',
-}
-const newline: Trap = {
-  trap: /\\\n/,
-  rule: 'newline',
-  why: 'continues on the next line',
-  hint: 'Write the command on one line.',
-}
+const dollar: Trap = { trap: otherDollar, rule: 'expansion', why: 'contains a $ that zsh expands' }
+const newline: Trap = { trap: /\\\n/, rule: 'newline', why: 'continues on the next line' }
 /** In GBK or Big5 the last byte and the backslash are one character: bash runs the second command of `echo 中\; id`. */
 const swallowedBackslash = (trap: RegExp): Trap => ({
   trap,
   rule: 'quoting',
   why: 'has a backslash behind a character that is not ASCII, and some locales read the two as one',
-  hint: 'Use single quotes around it.',
 })
 
 /** Outside of quotes, as written. */
@@ -210,14 +199,10 @@ const rawTraps = [newline, swallowedBackslash(/[^\u0000-\u007f]\\/)]
 /** Inside double quotes, where fewer characters are special. */
 const quotedTraps = [newline, swallowedBackslash(/[^\u0000-\u007f]\\["\\$`]/)]
 
-const homeTrap = {
-  rule: 'tilde',
-  why: 'contains a ~ that shells replace by a home directory',
-  hint: 'Write the path out.',
-} as const
+const homeTrap = { rule: 'tilde', why: 'contains a ~ that shells replace by a home directory' } as const
 /** The same, without what is escaped. `onlyFirst`: at the beginning of a word. */
 const bareTraps: readonly (Trap & { readonly onlyFirst?: true })[] = [
-  { trap: /\\/, rule: 'quoting', why: 'ends in a backslash that escapes nothing', hint: 'Leave the backslash out.' },
+  { trap: /\\/, rule: 'quoting', why: 'ends in a backslash that escapes nothing' },
   { trap: /#/, rule: 'comment', why: 'contains an unquoted #, where a comment or a pattern may begin' },
   { trap: /[*?[]/, rule: 'glob', why: 'contains an unquoted *, ? or [, which shells expand' },
   { trap: /^=/, onlyFirst: true, rule: 'quoting', why: 'begins with =, which zsh replaces by the path of a program' },
@@ -236,7 +221,7 @@ function checkUnquoted(raw: string, word: string, isFirst: boolean): void {
     word,
   )
   if (/[{}]/.test(bare.replace(revisionBraces, '').replaceAll('{}', '')))
-    refuse('brace', word, 'contains an unquoted { or }', quoteIt(word))
+    refuse('brace', word, 'contains an unquoted { or }')
   refuseTraps([dollar], bare, word)
 }
 
@@ -247,12 +232,9 @@ function checkQuoted(raw: string, word: string): void {
 
 function refuseTraps(traps: readonly Trap[], text: string, word: string): void {
   const found = traps.find(({ trap }) => trap.test(text))
-  if (found !== undefined) refuse(found.rule, word, found.why, found.hint ?? quoteIt(word))
+  if (found !== undefined) refuse(found.rule, word, found.why)
 }
 
 /** `{}` is literal in each shell. */
 const isRevisionLike = (raw: string): boolean => /[\^{}]/.test(withoutEscapes(raw).replaceAll('{}', ''))
 const withoutEscapes = (raw: string): string => raw.replace(/\\./gsu, ' ')
-
-const quoteIt = (word: string): string =>
-  word.includes("'") || word.includes('"') ? 'Quote it.' : `Quote it: '${word}'`
