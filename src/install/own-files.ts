@@ -3,20 +3,9 @@ import { readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { Script } from 'node:vm'
 import type { InstallRecord } from '../schemas/records.ts'
-import {
-  bundleFile,
-  bundleNames,
-  bundlePath,
-  cachedWith,
-  hooksDir,
-  ownSkillFiles,
-  planPath,
-  reviewPaths,
-} from '../state/own-paths.ts'
-import { reflectPath } from '../state/sessions.ts'
+import { bundleFile, bundleNames, bundlePath, cachedWith, hooksDir, ownSkillFiles } from '../state/own-paths.ts'
 import { packageRoot } from '../system/package.ts'
 import { sha256 } from '../system/sha256.ts'
-import { dedupText } from '../text/clean.ts'
 import { loadFunction } from './hook-loader.ts'
 import type { InstallOptions, Survey } from './plan.ts'
 
@@ -77,9 +66,6 @@ async function codeCaches(
   return caches.flat()
 }
 
-/** Events in a worktree with these files. */
-type TypicalStep = { readonly files: { readonly [path: string]: string }; readonly events: readonly string[] }
-
 /** Made by running it on typical events, for the functions that they need. Empty if that fails. */
 export function makeCodeCaches(folder: string, hook: string, node: string): Promise<ReadonlyMap<string, Buffer>> {
   return new Promise((resolve) => {
@@ -103,7 +89,7 @@ export function makeCodeCaches(folder: string, hook: string, node: string): Prom
     })
     child.stdin
       .on('error', () => {})
-      .end(JSON.stringify({ folder, hook, names: cachedWith[hook], steps: typicalSteps(hook) }))
+      .end(JSON.stringify({ folder, hook, names: cachedWith[hook], events: typicalEvents(hook) }))
   })
 }
 
@@ -124,7 +110,7 @@ function readUsableCache(bundle: string, node: string): Buffer | null {
 const maker = `
 ${loadFunction}
 const os = require('os')
-const { folder, hook: name, names, steps } = JSON.parse(fs.readFileSync(0, 'utf8'))
+const { folder, hook: name, names, events } = JSON.parse(fs.readFileSync(0, 'utf8'))
 const bundle = path.join(folder, name + '.mjs')
 const root = fs.mkdtempSync(path.join(os.tmpdir(), 'plan-gate-cache-'))
 process.on('exit', () => fs.rmSync(root, { recursive: true, force: true }))
@@ -133,16 +119,10 @@ process.env.CLAUDE_PROJECT_DIR = root
 for (const dir of ['objects', 'refs', 'plan-gate']) fs.mkdirSync(path.join(root, '.git', dir), { recursive: true })
 fs.writeFileSync(path.join(root, '.git/HEAD'), 'ref: refs/heads/main\\n')
 fs.writeFileSync(path.join(root, '.git/plan-gate/repository.json'), '{"configs":{},"hooks":{}}')
+fs.writeFileSync(path.join(root, '.git/plan-gate/tree.json'), '{"head":"(initial)","paths":{},"reported":null}')
 const hook = load(bundle, sha256(fs.readFileSync(bundle)))
 async function run() {
-  for (const { files, events } of steps) {
-    for (const [name, text] of Object.entries(files)) {
-      const file = path.join(root, name)
-      fs.mkdirSync(path.dirname(file), { recursive: true })
-      fs.writeFileSync(file, text)
-    }
-    for (const event of events) await hook.answerEvent(event)
-  }
+  for (const event of events) await hook.answerEvent(event)
   for (const name of names) fs.writeSync(1, name + ' ' + load.scripts[name + '.mjs.cache'].createCachedData().toString('base64') + '\\n')
 }
 run().catch(() => process.exit(1))
@@ -173,33 +153,7 @@ const commands = [
 
 const other: Call = ['mcp__server__tool', {}]
 
-export function typicalSteps(hook: string): readonly TypicalStep[] {
-  if (hook === 'pre-tool-use')
-    return [{ files: {}, events: [write, edit, ...commands.map(bash), other].map(lineOf('PreToolUse')) }]
-  const baseline = JSON.stringify({ head: '(initial)', paths: {}, reported: null })
-  const files = { '.git/plan-gate/tree.json': baseline }
-  return [{ files, events: [bash('ls'), edit, bash('ls')].map(lineOf('PostToolUse')) }, reflectStep()]
-}
-
-/** A change under an approved plan that the second reviewer has just passed, so that no reviewer is asked. */
-function reflectStep(): TypicalStep {
-  const plan = '# Plan\n\n## Changes\n\n- `src/a.ts`\n'
-  const [path, content] = ['src/a.ts', 'x\n']
-  const hash = sha256(`${sha256(plan)} ${dedupText('Write', path, content, null, null)}`)
-  const known = { hash, verdict: 'PASS', at: Date.now(), path, summary: '- src/a.ts:1: it is a line.' }
-  const approval = JSON.stringify({ is_optimal: true, plan_hash: sha256(plan), route: 'codex' })
-  const call: Call = ['Write', { file_path: path, content }]
-  return {
-    files: {
-      // No reviewer is asked in any case.
-      'plan-gate.yaml': 'reflect:\n  enabled: true\n  max_calls: 0\n',
-      [planPath]: plan,
-      [reviewPaths.approval]: approval,
-      '.git/plan-gate/approval.json': approval,
-      [reviewPaths.ledger]: `${JSON.stringify({ seq: 1, at: '2026-01-01T00:00:00.000Z', type: 'approved', prev: '0'.repeat(64), plan_hash: sha256(plan), revision: 1 })}\n`,
-      [reflectPath('s')]: JSON.stringify({ memory: { entries: [known] }, fails: { fails: [] } }),
-    },
-    // Twice: the first event also compiles the configuration, which is rare.
-    events: [call, call].map(lineOf('PostToolUse')),
-  }
-}
+export const typicalEvents = (hook: string): readonly string[] =>
+  hook === 'pre-tool-use'
+    ? [write, edit, ...commands.map(bash), other].map(lineOf('PreToolUse'))
+    : [bash('ls'), edit, bash('ls')].map(lineOf('PostToolUse'))
