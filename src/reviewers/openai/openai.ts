@@ -9,7 +9,7 @@ import { type HttpReply, postJson, withDeadline } from './http.ts'
 import { isUnknownModel, openaiFailure, parseApiError, readReply, type SettingNames } from './reply.ts'
 
 export type OpenaiSetup = {
-  /** OPENAI_API_KEY, OPENAI_BASE_URL, OPENAI_ORG_ID, OPENAI_PROJECT_ID and the key of the row are read from it. */
+  /** OPENAI_API_KEY, OPENAI_BASE_URL and the key of the row are read from it. */
   readonly env: NodeJS.ProcessEnv
   /** Absent or null: by the environment. */
   readonly row?: Pick<Route, 'name' | 'model' | 'endpoint'> | null
@@ -65,8 +65,7 @@ function readServer({ env, row }: OpenaiSetup): Server | { readonly failure: Fai
   const isForeign = hasOwnUrl && !isOpenai(url)
   return {
     url,
-    // Who pays for what at OpenAI is nobody else's business.
-    headers: { ...(isForeign ? {} : accountHeaders(env)), ...keyHeaders(url, key) },
+    headers: keyHeaders(url, key),
     secrets: key === null ? [] : [key],
     api: endpoint?.api ?? 'auto',
     isForeign,
@@ -94,14 +93,6 @@ const keyFlaws = [
   [/[\t ]/, 'a space'],
   [/[^\x21-\x7e]/, 'a character that is not plain ASCII'],
 ] as const
-
-const accountHeaders = (env: NodeJS.ProcessEnv): { [name: string]: string } =>
-  Object.fromEntries(
-    [
-      ['openai-organization', env.OPENAI_ORG_ID],
-      ['openai-project', env.OPENAI_PROJECT_ID],
-    ].filter((header): header is [string, string] => /^[\x21-\x7e]+$/.test(header[1] ?? '')),
-  )
 
 /** By the first choice of API and the model: what the server has taken in this run, so that it is asked for at once. */
 type Accepted = Map<string, Pick<ApiRequest, 'api'> & { readonly schema: boolean }>

@@ -144,13 +144,6 @@ describe('the two APIs', () => {
     expect(nodes.filter(({ type }) => type === undefined)).toEqual([])
   })
 
-  it('names the organisation and the project where the environment does', async () => {
-    const server = await startOpenAiHttp(chatReply('ok'))
-    await ask(server.url, {}, { env: { OPENAI_ORG_ID: 'org-1', OPENAI_PROJECT_ID: 'bad\nheader' } })
-    expect(server.received[0]?.headers).toMatchObject({ 'openai-organization': 'org-1' })
-    expect(server.received[0]?.headers['openai-project']).toBeUndefined()
-  })
-
   it.each<[string, Act, string]>([
     [
       'content in parts',
