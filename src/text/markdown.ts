@@ -39,26 +39,27 @@ export function readOutline(plan: string): Outline {
 
 type Kind = 'blank' | 'heading' | 'item' | 'row' | 'fence' | 'text' | 'enclosed'
 
-type BlockLine = {
-  readonly kind: Kind
-  readonly isOpen: boolean
-  readonly isIndented: boolean
-  readonly first: number
-  readonly isInItem: boolean
-}
+/** `first`: the number of the line that its block begins with; `isInItem`: that line is a list item. */
+type BlockLine = { kind: Kind; isOpen: boolean; isIndented: boolean; first: number; isInItem: boolean }
 
+/** An item continues after blank lines if the next line is indented. */
 function findBlocks(lines: readonly MarkdownLine[]): readonly BlockLine[] {
   const blocks: BlockLine[] = []
-  let lastWritten: BlockLine | undefined
+  let written: BlockLine | undefined
   for (const line of lines) {
     const before = blocks.at(-1)
     const kind = before?.isOpen === true ? 'enclosed' : kindOf(line)
     const isIndented = /^(?: {2}|\t)/.test(line.raw)
-    const above = continuedBlock(kind, isIndented, before, lastWritten)
+    const isText = kind === 'text'
+    let above: BlockLine | undefined
+    if (kind === 'enclosed') above = before
+    else if (isIndented && written?.isInItem === true && (isText || kind === 'item' || kind === 'fence'))
+      above = written
+    else if (isText && (before?.kind === 'text' || before?.kind === 'item' || before?.kind === 'row')) above = before
     const { first, isInItem } = above ?? { first: line.number, isInItem: kind === 'item' }
     const block = { kind, isOpen: line.open !== '', isIndented, first, isInItem }
     blocks.push(block)
-    if (kind !== 'blank') lastWritten = block
+    if (kind !== 'blank') written = block
   }
   return blocks
 }
@@ -67,57 +68,24 @@ function kindOf({ raw, kind }: MarkdownLine): Kind {
   if (raw.trim() === '') return 'blank'
   // An underlined heading is a paragraph here, so that nothing comes between it and its underline.
   if (kind === 'heading' && /^ {0,3}#/.test(raw)) return 'heading'
-  return patterns.find(([pattern]) => pattern.test(raw))?.[1] ?? 'text'
-}
-
-const patterns: readonly (readonly [RegExp, Kind])[] = [
-  [/^ {0,3}(?:`{3,}[^`]*|~{3,}.*)$/s, 'fence'],
-  [/^ {0,3}(?:[-*+]|\d{1,9}[.)])(?:[ \t]|$)/, 'item'],
-  [/^ {0,3}\|/, 'row'],
-]
-
-/** The block that a line continues. An item continues after blank lines if the next line is indented. */
-function continuedBlock(
-  kind: Kind,
-  isIndented: boolean,
-  before: BlockLine | undefined,
-  lastWritten: BlockLine | undefined,
-): BlockLine | undefined {
-  switch (kind) {
-    case 'enclosed':
-      return before
-    case 'blank':
-    case 'heading':
-    case 'row':
-      return undefined
-    case 'item':
-    case 'fence':
-      return isIndented && lastWritten?.isInItem ? lastWritten : undefined
-    case 'text':
-      if (isIndented && lastWritten?.isInItem) return lastWritten
-      return before?.kind === 'text' || before?.kind === 'item' || before?.kind === 'row' ? before : undefined
-  }
+  if (/^ {0,3}(?:`{3,}[^`]*|~{3,}.*)$/s.test(raw)) return 'fence'
+  return /^ {0,3}(?:[-*+]|\d{1,9}[.)])(?:[ \t]|$)/.test(raw) ? 'item' : /^ {0,3}\|/.test(raw) ? 'row' : 'text'
 }
 
 /** For each line, the first one from there on after which text can be inserted. */
 function nextGaps(blocks: readonly BlockLine[]): readonly number[] {
   const gaps = new Array<number>(blocks.length)
   let gap = blocks.length
-  let nextWritten: BlockLine | undefined
+  let written: BlockLine | undefined
   for (let index = blocks.length - 1; index >= 0; index -= 1) {
-    const line = blocks[index]
-    if (line !== undefined && isGap(line, blocks[index + 1], nextWritten)) gap = index + 1
+    const [line, next] = [blocks[index] as BlockLine, blocks[index + 1]]
+    const isEnd = line.kind === 'heading' || next === undefined || written === undefined
+    const splits = written?.isIndented || next?.first === line.first || (line.kind === 'row' && next?.kind === 'row')
+    if (!line.isOpen && (isEnd || !splits)) gap = index + 1
     gaps[index] = gap
-    if (line?.kind !== 'blank') nextWritten = line
+    if (line.kind !== 'blank') written = line
   }
   return gaps
-}
-
-function isGap(line: BlockLine, next: BlockLine | undefined, nextWritten: BlockLine | undefined): boolean {
-  if (line.isOpen) return false
-  if (line.kind === 'heading' || next === undefined || nextWritten === undefined) return true
-  if (nextWritten.isIndented || next.first === line.first) return false
-  return line.kind !== 'row' || next.kind !== 'row'
 }
 
 /** As much of Markdown as plan-gate needs: headings, code blocks, comments, and what of a line is prose. */
