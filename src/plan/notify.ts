@@ -3,6 +3,7 @@ import { closeSync, constants, openSync, readlinkSync, writeSync } from 'node:fs
 import type { EffectiveConfig } from '../config/schema.ts'
 import { runInGroup } from '../reviewers/process.ts'
 import { userEnvironment } from '../system/environment.ts'
+import { orElse } from '../system/errors.ts'
 import { formatForUser, type PlanOutcome } from './messages.ts'
 
 const maxMs = 5_000
@@ -49,13 +50,7 @@ function terminalOf(pid: string): string | null {
   return /^\/dev\/(?:pts\/\d+|tty\w+)$/.test(path) ? path : null
 }
 
-function stdoutOf(pid: string): string {
-  try {
-    return readlinkSync(`/proc/${pid}/fd/1`)
-  } catch {
-    return ''
-  }
-}
+const stdoutOf = (pid: string): string => orElse(() => readlinkSync(`/proc/${pid}/fd/1`), '')
 
 const ttyOf = (pid: string): string =>
   String(spawnSync('ps', ['-o', 'tty=', '-p', pid], { timeout: maxMs, encoding: 'utf8' }).stdout).trim()

@@ -4,6 +4,7 @@ import { homedir, tmpdir } from 'node:os'
 import { dirname, isAbsolute, join } from 'node:path'
 import type { Failure } from '../schemas/review.ts'
 import { readRegular, writeAtomic } from '../state/files.ts'
+import { orElse } from '../system/errors.ts'
 import { cancelledFailure, failureOf, type ReviewProgram } from './failure.ts'
 import { type GroupOutcome, runInGroup } from './process.ts'
 
@@ -68,13 +69,7 @@ export function identifyProgram(program: string): string | null {
   }
 }
 
-function readOr(path: string): string | null {
-  try {
-    return readFileSync(path, 'utf8').slice(0, 100_000)
-  } catch {
-    return null
-  }
-}
+const readOr = (path: string): string | null => orElse(() => readFileSync(path, 'utf8').slice(0, 100_000), null)
 
 export type ProgramSetup = {
   readonly program: string

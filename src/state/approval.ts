@@ -2,6 +2,7 @@
 import { renameSync, rmSync } from 'node:fs'
 import { join } from 'node:path'
 import { type Approval, approvalSchema } from '../schemas/records.ts'
+import { orElse } from '../system/errors.ts'
 import { readGitDirs } from '../system/git-dirs.ts'
 import {
   errnoOf,
@@ -99,14 +100,11 @@ function renameToRevoked(root: string): boolean {
   return isRenamed
 }
 
-function tryRename(root: string): boolean {
-  try {
+const tryRename = (root: string): boolean =>
+  orElse(() => {
     renameSync(join(root, reviewPaths.approval), join(root, reviewPaths.revoked))
     return true
-  } catch {
-    return false
-  }
-}
+  }, false)
 
 function remove(approval: string): void {
   try {

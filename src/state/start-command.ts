@@ -1,6 +1,7 @@
 import { readFileSync, realpathSync } from 'node:fs'
 import { delimiter, dirname, join } from 'node:path'
 import { locateProgram } from '../system/environment.ts'
+import { orElse } from '../system/errors.ts'
 import { shellWord } from '../text/own-commands.ts'
 import { putFile, readRegular } from './files.ts'
 import { gitDirFolder } from './own-paths.ts'
@@ -84,18 +85,6 @@ function npxSpec(root: string): string | null {
   }
 }
 
-function realPath(path: string): string | null {
-  try {
-    return realpathSync(path)
-  } catch {
-    return null
-  }
-}
+const realPath = (path: string): string | null => orElse(() => realpathSync(path), null)
 
-function readText(path: string): string {
-  try {
-    return readFileSync(path, 'utf8').slice(0, 16_384)
-  } catch {
-    return ''
-  }
-}
+const readText = (path: string): string => orElse(() => readFileSync(path, 'utf8').slice(0, 16_384), '')

@@ -9,6 +9,15 @@ export function systemErrorCode(error: unknown): string | null {
 /** Nothing is there. Any other error leaves that open. */
 export const isNotFound = (errno: string | null | undefined): boolean => errno === 'ENOENT' || errno === 'ENOTDIR'
 
+/** What `read` returns, or `fallback` where that throws, whatever the reason. */
+export function orElse<T>(read: () => T, fallback: T): T {
+  try {
+    return read()
+  } catch {
+    return fallback
+  }
+}
+
 /** What `read` returns, or `fallback` if the file is absent. Any other failure throws. */
 export function unlessAbsent<T>(read: () => T, fallback: T): T {
   try {

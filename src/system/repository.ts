@@ -1,6 +1,6 @@
 import { existsSync, readdirSync, realpathSync } from 'node:fs'
 import { basename, dirname, join, relative, resolve } from 'node:path/posix'
-import { UserError, unlessAbsent } from './errors.ts'
+import { orElse, UserError, unlessAbsent } from './errors.ts'
 import { asFailure, git, gitOrNull } from './git.ts'
 import { firstLine, type GitDirs, readGitDirs } from './git-dirs.ts'
 
@@ -257,15 +257,14 @@ const mainCheckoutsNear = (folders: readonly string[], id: string, root: string)
     return known !== null && resolveFrom(entry, known) === join(root, '.git')
   })
 
-const foldersIn = (folder: string): string[] => {
-  try {
-    return readdirSync(folder, { withFileTypes: true }).flatMap((entry) =>
-      entry.isDirectory() ? [join(folder, entry.name)] : [],
-    )
-  } catch {
-    return []
-  }
-}
+const foldersIn = (folder: string): string[] =>
+  orElse(
+    () =>
+      readdirSync(folder, { withFileTypes: true }).flatMap((entry) =>
+        entry.isDirectory() ? [join(folder, entry.name)] : [],
+      ),
+    [],
+  )
 
 function nearestWithGit(cwd: string): string | null {
   for (let at = cwd; ; at = dirname(at)) {

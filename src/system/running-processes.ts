@@ -1,6 +1,6 @@
 import { readdirSync, readFileSync, readlinkSync, realpathSync } from 'node:fs'
 import { basename, resolve } from 'node:path'
-import { isTransient, systemErrorCode } from './errors.ts'
+import { isTransient, orElse, systemErrorCode } from './errors.ts'
 
 /** A program of ours that only looks, by its script, with one of these commands; null: whatever follows. */
 export type Looker = { script: string; commands: readonly string[] | null }
@@ -110,36 +110,20 @@ function statOf(pid: number): Stat | null {
 }
 
 function processIds(): number[] {
-  try {
-    return readdirSync('/proc').flatMap((name) => (/^\d+$/.test(name) ? [Number(name)] : []))
-  } catch (error) {
-    if (isTransient(systemErrorCode(error))) throw error
-    return []
-  }
+  return readProc(() => readdirSync('/proc').flatMap((name) => (/^\d+$/.test(name) ? [Number(name)] : []))) ?? []
 }
 
-function linkAt(path: string): string | null {
+const linkAt = (path: string): string | null => readProc(() => readlinkSync(path))
+
+/** null: it has ended, or belongs to another user. */
+function readProc<T>(read: () => T): T | null {
   try {
-    return readlinkSync(path)
+    return read()
   } catch (error) {
     if (isTransient(systemErrorCode(error))) throw error
-    // It has ended, or belongs to another user.
     return null
   }
 }
 
-function realPath(path: string): string {
-  try {
-    return realpathSync(path)
-  } catch {
-    return path
-  }
-}
-
-function textAt(path: string): string {
-  try {
-    return readFileSync(path, 'utf8')
-  } catch {
-    return ''
-  }
-}
+const realPath = (path: string): string => orElse(() => realpathSync(path), path)
+const textAt = (path: string): string => orElse(() => readFileSync(path, 'utf8'), '')

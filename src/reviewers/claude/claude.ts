@@ -20,6 +20,7 @@ import { findEngine } from '../../gate/sandbox/engine.ts'
 import { isHidden, isolation, kernelFiles, neededOfRun } from '../../gate/sandbox/profiles.ts'
 import { sensitiveFilePatterns } from '../../redact/sensitive-files.ts'
 import type { AskReviewer, Question } from '../../schemas/review.ts'
+import { orElse } from '../../system/errors.ts'
 import { failureOf, secretsIn, tooOld } from '../failure.ts'
 import { programReviewer, type RunProcess, type Turn, type TurnRequest, turnText } from '../program.ts'
 import {
@@ -225,13 +226,7 @@ function loginArgs(dir: string): string[] {
   ]
 }
 
-function real(path: string): string {
-  try {
-    return realpathSync(path)
-  } catch {
-    return path
-  }
-}
+const real = (path: string): string => orElse(() => realpathSync(path), path)
 
 /** Whether this machine lets the sandbox be made, with these very arguments, and the program is there in it. */
 const canSandbox = (engine: string, args: readonly string[], program: string): boolean =>
@@ -310,13 +305,7 @@ const isPlainFile = (path: string): boolean => lstatSync(path, { throwIfNoEntry:
 const subfolders = (folder: string): string[] =>
   entriesOf(folder).flatMap((entry) => (entry.isDirectory() ? [join(folder, entry.name)] : []))
 
-function entriesOf(folder: string): Dirent[] {
-  try {
-    return readdirSync(folder, { withFileTypes: true })
-  } catch {
-    return []
-  }
-}
+const entriesOf = (folder: string): Dirent[] => orElse(() => readdirSync(folder, { withFileTypes: true }), [])
 
 /** As long as Claude Code keeps its own. */
 const maxAgeMs = 30 * 24 * 3_600_000

@@ -3,6 +3,7 @@ import { homedir } from 'node:os'
 import { join } from 'node:path'
 import type { Effort } from '../../schemas/review.ts'
 import { embedded, type Schema } from '../../schemas/schema.ts'
+import { orElse } from '../../system/errors.ts'
 import { asRecord, type JsonRecord, parseRecord } from '../../text/json.ts'
 import type { ReviewProgram } from '../failure.ts'
 import type { ProgramSetup } from '../program-cache.ts'
@@ -90,13 +91,8 @@ const credentialHelpers = [
   'forceLoginOrgUUID',
 ]
 
-function readUserSettings(env: NodeJS.ProcessEnv): JsonRecord {
-  try {
-    return parseRecord(readFileSync(join(configDir(env), 'settings.json'), 'utf8')) ?? {}
-  } catch {
-    return {}
-  }
-}
+const readUserSettings = (env: NodeJS.ProcessEnv): JsonRecord =>
+  orElse(() => parseRecord(readFileSync(join(configDir(env), 'settings.json'), 'utf8')) ?? {}, {})
 
 /** The command line of Claude Code in print mode: tools that only read, and nothing of the project or the user. */
 

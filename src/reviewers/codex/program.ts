@@ -1,6 +1,7 @@
 import { existsSync, readdirSync, readFileSync, realpathSync } from 'node:fs'
 import { dirname, join } from 'node:path'
 import type { Effort } from '../../schemas/review.ts'
+import { orElse } from '../../system/errors.ts'
 import type { ReviewProgram } from '../failure.ts'
 import type { ProgramSetup } from '../program-cache.ts'
 
@@ -55,26 +56,15 @@ function skillsBelow(folder: string, depth: number): string[] {
   })
 }
 
-function namesIn(folder: string): string[] {
-  try {
-    return readdirSync(folder).slice(0, 1_000)
-  } catch {
-    return []
-  }
-}
+const namesIn = (folder: string): string[] => orElse(() => readdirSync(folder).slice(0, 1_000), [])
 
 /** Also used while the gate compiles its configuration, where importing `node:os` would cost a millisecond. */
 export const codexHome = (env: NodeJS.ProcessEnv): string =>
   env.CODEX_HOME || join(env.HOME || process.getBuiltinModule('node:os').homedir(), '.codex')
 
 /** The user's config.toml; '' where there is none. */
-export function readUserConfig(env: NodeJS.ProcessEnv): string {
-  try {
-    return readFileSync(join(codexHome(env), 'config.toml'), 'utf8')
-  } catch {
-    return ''
-  }
-}
+export const readUserConfig = (env: NodeJS.ProcessEnv): string =>
+  orElse(() => readFileSync(join(codexHome(env), 'config.toml'), 'utf8'), '')
 
 /** The MCP servers that config.toml names, by a table or by a dotted key on a line. */
 export function mcpServersIn(config: string): string[] {

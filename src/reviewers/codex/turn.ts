@@ -1,6 +1,7 @@
 /** One run of Codex: the state folded from the lines of `codex exec --json`, and the answer or failure it ends with. */
 import { readFileSync } from 'node:fs'
 import type { FailureClass, Usage } from '../../schemas/review.ts'
+import { orElse } from '../../system/errors.ts'
 import { asRecord, countOf, type JsonRecord, parseRecord, textOf } from '../../text/json.ts'
 import {
   type Classified,
@@ -221,13 +222,8 @@ function readAnswer(state: TurnState, context: TurnContext): string | Classified
 }
 
 /** Not the event: a line may be cut. Only Codex itself writes the file. */
-function readAnswerFile({ answerFile, maxAnswerBytes }: TurnContext): string {
-  try {
-    return readFileSync(answerFile).toString('utf8', 0, maxAnswerBytes)
-  } catch {
-    return ''
-  }
-}
+const readAnswerFile = ({ answerFile, maxAnswerBytes }: TurnContext): string =>
+  orElse(() => readFileSync(answerFile).toString('utf8', 0, maxAnswerBytes), '')
 
 function readFailure(exitCode: number, { failure, errorLines }: TurnState, secrets: readonly string[]): Classified {
   // The first error with the lines that explain it; without one the last three lines.
