@@ -36,6 +36,7 @@ export async function fitMaterial({ question, material, budgets, tokenizer, noti
   // Only what was read is approved: a plan that is too long is refused before it is sent, replies included.
   const isPlan = type === 'plan'
   const contentKind = type !== 'code' ? 'document' : parseDiff(content) === null ? 'text' : 'diff'
+  const notesKind = handedOn?.startsWith('{') === true ? 'json' : 'text'
   return {
     ...{ type, iteration, rounds },
     content: isPlan ? content : ((await cut('The content', content, forContent, contentKind)) ?? ''),
@@ -46,14 +47,7 @@ export async function fitMaterial({ question, material, budgets, tokenizer, noti
     changes: await cut('The diff since the last review', material.changes, pass3_input, 'diff'),
     replies: isPlan ? replies : await cut("The author's replies", replies, pass3_input),
     earlier: await fitFindings(material.earlier, forContent, tokenizer, notice),
-    handedOn: await cut(
-      ...([
-        'The notes of the previous pass',
-        handedOn,
-        forHandedOn,
-        handedOn?.startsWith('{') ? 'json' : 'text',
-      ] as const),
-    ),
+    handedOn: await cut('The notes of the previous pass', handedOn, forHandedOn, notesKind),
   }
 }
 
@@ -122,68 +116,73 @@ type Part = {
   readonly rank: number
 }
 
-/** By rank, and of one rank the shorter first, so that most of them stay whole. The one that is too long is cut. */
+/** Its sections or hunks in their order; in place of those that do not fit a mark, and a diff begins with its files. */
 function fitParts(text: string, budget: number, kind: TextKind, count: CountTokens): Fitted {
   const files = kind === 'diff' ? (parseDiff(text)?.files ?? []) : []
-  const all =
-    files.length > 0 ? files.flatMap((file) => hunksOf(text, file)) : kind === 'document' ? sectionsOf(text) : []
+  const isDiff = files.length > 0
+  const all = isDiff ? files.flatMap((file) => hunksOf(text, file)) : kind === 'document' ? sectionsOf(text) : []
   const eol = lineEndOf(text)
-  if (all.length < 2 && files.length === 0) return cutMiddle(text, budget, count)
-  const list = files.length === 0 ? '' : listFiles(files, budget / 2, eol, count)
+  if (all.length < 2 && !isDiff) return cutMiddle(text, budget, count)
+  const list = isDiff ? listFiles(files, budget / 2, eol, count) : ''
   // Of the sections that are left out the heading stays, so that the reviewer does not report them as missing.
   const outline = all.reduce((sum, { stub }) => sum + count(stub), 0)
   const isOutlined = outline <= budget / 2
   const parts = isOutlined ? all : all.map((part) => ({ ...part, stub: '' }))
-  const available = budget - (files.length > 0 ? count(list) + 30 : isOutlined ? outline : 15)
+  const available = budget - (isDiff ? count(list) + 30 : isOutlined ? outline : 15)
+  const { shown, cut } = chooseParts(parts, available, isDiff, count)
+  const omitted = parts.filter((part) => !shown.has(part))
+  let lastHead = ''
+  const body = parts.map((part) => {
+    const kept = shown.get(part)
+    if (kept === undefined) return part.stub
+    const head = isDiff && lastHead === part.head ? '' : part.head
+    lastHead = part.head
+    return head + part.lead + (kept === '' || kept.endsWith('\n') ? kept : kept + eol)
+  })
+  const unnamed = omitted.filter(({ stub }) => stub === '').length
+  const gone = `${omitted.length} of ${pluralize(parts.length, isDiff ? 'hunk' : 'section')}`
+  const mark = unnamed === 0 ? '' : `${leftOut(isDiff ? gone : pluralize(unnamed, 'section'))}${eol}`
+  const names = omitted.slice(0, 3).map(({ title }) => `"${title.slice(0, 60) || 'the beginning'}"`)
+  const where = isDiff
+    ? `, in ${new Set(omitted.map(({ title }) => title)).size} of ${pluralize(files.length, 'file')}`
+    : ` (${names.join(', ')}${omitted.length > 3 ? ` and ${omitted.length - 3} more` : ''})`
+  const dropped = [
+    ...(omitted.length === 0 ? [] : [`${gone} left out${where}`]),
+    ...(cut === null ? [] : [isDiff ? 'one hunk, too long by itself, shortened' : `the section "${cut}" shortened`]),
+  ]
+  const sentence = dropped.join(' and ') || 'what is between its parts was left out'
+  return {
+    text: isDiff ? `${mark}${list}${eol}${body.join('')}` : `${body.join('')}${mark}`,
+    dropped: `${sentence.slice(0, 1).toUpperCase()}${sentence.slice(1)}.`,
+  }
+}
+
+/**
+ * By rank, and of one rank the shorter first, so that most of them stay whole. The first section that does not fit is cut;
+ * a hunk only where it is too long by itself.
+ */
+function chooseParts(parts: readonly Part[], available: number, isDiff: boolean, count: CountTokens) {
   const shown = new Map<Part, string>()
   let left = available
-  let cut: Part | null = null
   for (const part of parts.toSorted((a, b) => a.rank - b.rank || a.body.length - b.body.length)) {
     if (left < 1) break
-    const { head, lead, body, stub } = part
+    const { head, lead, body, stub, title } = part
     const saved = stub === '' ? 0 : count(stub)
     const isHuge = body.length > (available + saved) * maxCharactersPerToken
     const cost = isHuge ? Number.POSITIVE_INFINITY : count(head + lead + body) - saved
     if (cost <= left) {
       left -= cost
       shown.set(part, body)
-    } else if (cut === null && (files.length === 0 || cost > available)) {
-      const room = left + saved - count(head + lead)
-      if (room >= minCutTokens) shown.set(part, cutMiddle(body, room, count).text)
-      if (room >= minCutTokens) cut = part
-      if (files.length === 0 || cut !== null) break
+      continue
     }
+    const room = left + saved - count(head + lead)
+    if (room >= minCutTokens && (!isDiff || cost > available)) {
+      shown.set(part, cutMiddle(body, room, count).text)
+      return { shown, cut: title.slice(0, 60) }
+    }
+    if (!isDiff) break
   }
-  const omitted = parts.filter((part) => !shown.has(part))
-  let file = ''
-  const body = parts.map((part) => {
-    const kept = shown.get(part)
-    if (kept === undefined) return part.stub
-    const head = files.length > 0 && file === part.head ? '' : part.head
-    file = part.head
-    return head + part.lead + (kept === '' || kept.endsWith('\n') ? kept : kept + eol)
-  })
-  const unnamed = omitted.filter(({ stub }) => stub === '').length
-  const noun = files.length > 0 ? 'hunk' : 'section'
-  const gone = `${omitted.length} of ${pluralize(parts.length, noun)}`
-  const mark = unnamed === 0 ? '' : `${leftOut(files.length > 0 ? gone : pluralize(unnamed, noun))}${eol}`
-  const names = omitted.slice(0, 3).map(({ title }) => `"${title.slice(0, 60) || 'the beginning'}"`)
-  const where =
-    files.length > 0
-      ? `, in ${new Set(omitted.map(({ title }) => title)).size} of ${pluralize(files.length, 'file')}`
-      : ` (${names.join(', ')}${omitted.length > 3 ? ` and ${omitted.length - 3} more` : ''})`
-  const dropped = [
-    omitted.length > 0 && `${gone} left out${where}`,
-    cut &&
-      (files.length > 0
-        ? 'one hunk, too long by itself, shortened'
-        : `the section "${cut.title.slice(0, 60)}" shortened`),
-  ].filter((words) => words !== false && words !== null)
-  const sentence = dropped.join(' and ') || 'what is between its parts was left out'
-  return {
-    text: files.length > 0 ? `${mark}${list}${eol}${body.join('')}` : `${body.join('')}${mark}`,
-    dropped: `${sentence.slice(0, 1).toUpperCase()}${sentence.slice(1)}.`,
-  }
+  return { shown, cut: null }
 }
 
 /** At most, of the mark and the line ends around it. */

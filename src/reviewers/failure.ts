@@ -36,7 +36,9 @@ export const failureClasses: { readonly [failure in FailureClass]: Meaning } = {
   quota: means(1, 'none', false, 'Wait until the limit is reset, add credit, or use another reviewer.'),
   'rate-limited': means(1, 'wait', false, 'Wait a little and try again, or use another reviewer.'),
   timeout: means(
-    ...([3, 'retry', true] as const),
+    3,
+    'retry',
+    true,
     'Try again; if it happens often, raise review.timeout_seconds, review.policy.max_total_seconds and plan.deadline_seconds, or lower review.effort.',
   ),
   transport: means(1, 'retry', true, 'Check the network and the proxy, then try again.'),
