@@ -125,7 +125,7 @@ function fitParts(text: string, budget: number, kind: TextKind, count: CountToke
   if (all.length < 2 && !isDiff) return cutMiddle(text, budget, count)
   const list = isDiff ? listFiles(files, budget / 2, eol, count) : ''
   // Of the sections that are left out the heading stays, so that the reviewer does not report them as missing.
-  const outline = all.reduce((sum, { stub }) => sum + count(stub), 0)
+  const outline = all.reduce((sum, { stub }) => sum + (stub === '' ? 0 : count(stub)), 0)
   const isOutlined = outline <= budget / 2
   const parts = isOutlined ? all : all.map((part) => ({ ...part, stub: '' }))
   const available = budget - (isDiff ? count(list) + 30 : isOutlined ? outline : 15)
@@ -163,9 +163,10 @@ function fitParts(text: string, budget: number, kind: TextKind, count: CountToke
  */
 function chooseParts(parts: readonly Part[], available: number, isDiff: boolean, count: CountTokens) {
   const shown = new Map<Part, string>()
-  let left = available
+  let [left, fullRank] = [available, -1]
   for (const part of parts.toSorted((a, b) => a.rank - b.rank || a.body.length - b.body.length)) {
-    if (left < 1) break
+    // Those of a rank that follow are longer.
+    if (part.rank === fullRank) continue
     const { head, lead, body, stub, title } = part
     const saved = stub === '' ? 0 : count(stub)
     const isHuge = body.length > (available + saved) * maxCharactersPerToken
@@ -181,6 +182,7 @@ function chooseParts(parts: readonly Part[], available: number, isDiff: boolean,
       return { shown, cut: title.slice(0, 60) }
     }
     if (!isDiff) break
+    fullRank = part.rank
   }
   return { shown, cut: null }
 }
