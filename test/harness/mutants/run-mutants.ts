@@ -46,8 +46,9 @@ function copySources(): void {
     'vitest.config.ts',
     'LICENSE',
   ]
-  for (const part of parts)
-    cpSync(part, join(copy, part), { recursive: true, filter: (path) => !path.endsWith('node_modules') })
+  // Links as they are: the tests' `plan-gate` on PATH has to be the one of the copy.
+  const filter = (path: string): boolean => !path.endsWith('node_modules')
+  for (const part of parts) cpSync(part, join(copy, part), { recursive: true, verbatimSymlinks: true, filter })
   for (const folder of ['node_modules', 'test/support/clients/node_modules'])
     if (existsSync(folder)) symlinkSync(realpathSync(folder), join(copy, folder))
 }
