@@ -360,6 +360,7 @@ function isOwn(root: string, gitDir: string, path: string): boolean {
 
 const textOf = (root: string, path: string): string => {
   const read = readRegular(root, path)
+  throwIfUnreadable(path, read)
   return read.kind === 'read' ? read.bytes.toString('utf8') : ''
 }
 

@@ -104,11 +104,12 @@ const notReady = ['checklist', 'too-long', 'not-utf8']
 function damageIn(root: string, files: readonly { readonly path: string; readonly sha256: string }[]): string | null {
   const [threat] = readThreats(root)
   if (threat !== undefined) return `${relative(root, threat.file)}: ${threat.what}`
-  const changed = files.find(({ path, sha256: digest }) => {
+  for (const { path, sha256: digest } of files) {
     const read = readRegular(root, path)
-    return read.kind !== 'read' || sha256(read.bytes) !== digest
-  })
-  return changed === undefined ? null : `${changed.path} is not as it was installed`
+    if (read.kind === 'refused') return read.why
+    if (read.kind === 'absent' || sha256(read.bytes) !== digest) return `${path} is not as it was installed`
+  }
+  return null
 }
 
 /** Of the session that was active last; a new one is not concerned. */

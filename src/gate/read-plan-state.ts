@@ -1,7 +1,7 @@
 import { isRecordedApproval, readApproval } from '../state/approval.ts'
 import { type Refused, readRegular, throwIfUnreadable } from '../state/files.ts'
 import { maxPlanBytes, planPath, reviewPaths } from '../state/own-paths.ts'
-import { readCheck, recordCheck } from '../state/records.ts'
+import { readCheck, readCheckOrThrow, recordCheck } from '../state/records.ts'
 import { readGitDirs } from '../system/git-dirs.ts'
 import { sha256 } from '../system/sha256.ts'
 import { signatureOf } from './call-notes.ts'
@@ -31,7 +31,7 @@ function readOrigin(root: string): ApprovalOrigin {
   const gitDir = readGitDirs(root)?.own
   if (gitDir === undefined) return { isRecorded: false, seen: null }
   if (isRecordedApproval(root, gitDir)) return { isRecorded: true, seen: null }
-  const [planHash, signature] = readCheck(gitDir, 'plan')?.split(separator) ?? []
+  const [planHash, signature] = readCheckOrThrow(gitDir, 'plan')?.split(separator) ?? []
   return {
     isRecorded: false,
     seen: planHash === undefined ? null : { planHash, isNewer: signature !== signatureOf(root, 'approval') },

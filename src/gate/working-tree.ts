@@ -86,7 +86,7 @@ export function checkDrift(gitDir: string, now: TreeStateRead): DriftCheck {
   if (now.kind === 'failed') return { kind: 'unknown', why: now.why }
   const known = readTreeBaseline(gitDir)
   if (known.kind === 'refused') return { kind: 'unknown', why: known.why }
-  if (known.kind === 'absent') return { kind: 'unknown', why: 'no baseline is recorded' }
+  if (known.kind === 'absent') return { kind: 'unknown', why: `no baseline is recorded${whyForgotten}` }
   const drift = findDrift(known.value, now)
   return drift.length === 0 ? { kind: 'none' } : { kind: 'found', drift }
 }
@@ -108,9 +108,14 @@ async function recordOnce(root: string, gitDir: string, baseline: TreeBaseline, 
 
 /** Work under an approval is no drift: it is the new baseline, or without a snapshot there is none. */
 export function rebaselineOrForget(gitDir: string, now: TreeStateRead): void {
-  if (now.kind === 'failed') removeTreeBaseline(gitDir)
-  else rebaseline(gitDir, now)
+  if (now.kind === 'failed') {
+    removeTreeBaseline(gitDir)
+    whyForgotten = `: ${now.why}`
+  } else rebaseline(gitDir, now)
 }
+
+/** For the check of the same process that follows. */
+let whyForgotten = ''
 
 /** At the install, and once more when `bootstrap` has set the worktree up: what is there is the user's own. */
 export function recordFirstBaseline(root: string, gitDirs: GitDirs): void {

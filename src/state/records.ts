@@ -14,7 +14,7 @@ import {
   type TreeBaseline,
   treeBaselineSchema,
 } from '../schemas/records.ts'
-import { type JsonRead, putFile, readJson, readRegular, removePath, StoreError } from './files.ts'
+import { type JsonRead, putFile, readJson, readRegular, removePath, StoreError, throwIfUnreadable } from './files.ts'
 import { gitDirFolder, installRecordPath } from './own-paths.ts'
 
 /** The deflated copy of an installed file, from which it is restored. */
@@ -57,6 +57,13 @@ export const isUnchangedSinceCheck = (gitDir: string, what: Check, signature: st
 
 export function readCheck(gitDir: string, what: Check): string | null {
   const read = readRegular(gitDir, checkPath(what))
+  return read.kind === 'read' ? read.bytes.toString('utf8') : null
+}
+
+/** Where it matters whether the check was never made. */
+export function readCheckOrThrow(gitDir: string, what: Check): string | null {
+  const read = readRegular(gitDir, checkPath(what))
+  throwIfUnreadable(checkPath(what), read)
   return read.kind === 'read' ? read.bytes.toString('utf8') : null
 }
 

@@ -56,8 +56,12 @@ export function pruneMarks(gitDir: string, session: string | undefined, now = Da
       rmSync(join(folder, name), { force: true })
 }
 
-/** A command of Claude's, or one that a slash command has started. Inside of the sandbox no second one can be made. */
+/**
+ * A command of Claude's, or one that a slash command has started. Inside of the sandbox no second one can be made. A
+ * disk can be read-only where there is no sandbox, too.
+ */
 export function isInSandbox(gitDir: string): boolean {
+  if (readMode(gitDir) !== 'sandbox') return false
   try {
     accessSync(gitDir, constants.W_OK)
     return false

@@ -199,6 +199,26 @@ const rows: readonly Row[] = [
     ...{ scene: 'plan-gate doctor (open)', kind: 'EACCES', only: 'last' },
     ...{ name: 'spawn', target: /git --version$/ },
   },
+  {
+    was: 'a note of the plan that could not be read was taken for none, and an approval by hand passed over in silence',
+    ...{ scene: 'PostToolUse: an approval by hand', kind: 'EIO' },
+    ...{ name: 'lstat', target: /plan-gate\/seen-plan$/ },
+  },
+  {
+    was: 'a baseline that was forgotten, for a file that could not be looked at, was said not to be recorded',
+    ...{ scene: 'SessionStart: an outdated approval', kind: 'EIO', only: 'last' },
+    ...{ name: 'lstat', target: /src\/app\.ts$/ },
+  },
+  {
+    was: 'our .gitignore that could not be read was archived as a file of the user’s, without a word on why',
+    ...{ scene: 'plan-gate finish <work> (approved)', kind: 'EIO', only: 'last' },
+    ...{ name: 'readFile', target: /\.claude\/\.gitignore$/ },
+  },
+  {
+    was: 'a hook of ours that could not be read was said by `status` not to be as it was installed',
+    ...{ scene: 'plan-gate status (open)', kind: 'EIO', only: 'last' },
+    ...{ name: 'open for reading', target: /hooks\/plan-gate\/pre-tool-use\.mjs$/ },
+  },
 ]
 
 const isMeant =
@@ -215,12 +235,12 @@ function faultsOf(row: Row, operations: readonly Operation[]): Fault[] {
 const cells: Cell[] = []
 
 beforeAll(async () => {
-  const table = await runTable(
+  const found = await runTable(
     scenes.filter(({ name }) => rows.some(({ scene }) => scene === name)),
     (_, { scene, operations }) =>
       rows.filter((row) => row.scene === scene.name).flatMap((row) => faultsOf(row, operations).map(faultTrial)),
   )
-  cells.push(...table.cells)
+  cells.push(...found)
 }, 600_000)
 
 it.each(rows)('no more: $was', (row) => {

@@ -16,6 +16,7 @@ const chosen = [
   'Stop: the approved plan changed',
   'the status line',
   'plan-gate install --reviewer (bare)',
+  'plan-gate install (approved)',
   'plan-gate approve --force (open)',
 ]
 
@@ -37,7 +38,7 @@ describe('on real disks', () => {
 })
 
 async function wrongIn(rows: readonly Surrounding[]): Promise<string[]> {
-  const { cells } = await runTable(
+  const cells = await runTable(
     scenes.filter(({ name }) => chosen.includes(name)),
     () => rows.map(surroundingTrial),
   )
