@@ -1,17 +1,78 @@
 import { canHit, errnosOf, type Fault, type FaultKind, type Operation } from './fault-kinds.ts'
+import type { Scene } from './scenes.ts'
 
 /**
- * Each operation fails once, with an error that it can have; one that changes something fails in every way. A kill
- * between two operations that only look leaves the same disk as a kill before the next one that does more.
+ * Each operation that changes something fails in every way that it can, each that only looks with one error. A kill
+ * between two that only look leaves the same disk as a kill before the next one that does more.
  */
 export function allCells(operations: readonly Operation[]): Fault[] {
-  const changes = operations.map(isChange)
-  return operations.flatMap((operation, index) => {
-    const nth = changes.slice(0, index).filter(Boolean).length
-    const kinds: FaultKind[] = changes[index] ? kindsForChange(operation, nth) : kindsForLook(operation, index)
-    return kinds.filter((kind) => canHit(kind, operation)).map((kind) => ({ kind, at: index + 1 }))
+  let [changes, looks] = [0, 0]
+  return operations.flatMap((operation, index) =>
+    cellsAt(operation, index + 1, isChange(operation) ? changes++ : looks++),
+  )
+}
+
+function cellsAt(operation: Operation, at: number, nth: number): Fault[] {
+  const kinds = isChange(operation) ? kindsForChange(operation, nth) : kindsForLook(operation, nth)
+  return kinds.filter((kind) => canHit(kind, operation)).map((kind) => ({ kind, at }))
+}
+
+/** A scene, with what it asks of the system. */
+export type Asking = {
+  readonly scene: Pick<Scene, 'name' | 'denies' | 'throwsAway'>
+  readonly operations: readonly Operation[]
+}
+
+/**
+ * The same without repetition: an operation that the same five calls lead to fails in one scene of those of a program,
+ * and one that only looks but once there, however often it comes about in a loop. What changes something fails each
+ * time, unless it is in a folder that is thrown away. Where a call must be denied the scene has all of its own.
+ */
+export function cellsOnce(askings: readonly Asking[]): ReadonlyMap<Asking, Fault[]> {
+  const places = askings.map(placesOf)
+  const scenesOf = new Map<string, number[]>()
+  for (const [scene, keys] of places.entries())
+    for (const key of new Set(keys)) scenesOf.set(key, [...(scenesOf.get(key) ?? []), scene])
+  const sizeOf = (scene: number): number => askings[scene]?.operations.length ?? 0
+  // Each scene of a hook gets its share; among the commands the shortest one takes what all of them do.
+  const owners = new Map(
+    [...scenesOf].map(([key, found], nth) => [
+      key,
+      key.startsWith(commands) ? found.toSorted((a, b) => sizeOf(a) - sizeOf(b))[0] : found[nth % found.length],
+    ]),
+  )
+  return new Map(
+    askings.map((asking, scene) => {
+      let [changes, looks] = [0, 0]
+      const cells = asking.operations.flatMap((operation, index) => {
+        const key = places[scene]?.[index] ?? ''
+        if (owners.get(key) !== scene || places[scene]?.indexOf(key) !== index) return []
+        return cellsAt(operation, index + 1, isChange(operation) ? changes++ : looks++)
+      })
+      return [asking, cells]
+    }),
+  )
+}
+
+const commands = 'plan-gate'
+
+/** Equal for the same operation by the same calls; where it counts how often it was done before, by that too. */
+function placesOf({ scene, operations }: Asking): string[] {
+  const times = new Map<string, number>()
+  const program = scene.denies ? scene.name : scene.name.startsWith(commands) ? commands : programOf(scene.name)
+  return operations.map((operation) => {
+    // Nobody calls for the modules that node loads.
+    const calls = operation.calls?.join(' ') || operation.target
+    const place = `${program} ${operation.name} ${calls}`
+    if (!isChange(operation)) return place
+    const time = scene.throwsAway ? 0 : (times.get(place) ?? 0)
+    times.set(place, time + 1)
+    return `${place} ${time}`
   })
 }
+
+/** `Stop`, `plan-gate approve`, of whatever scene. */
+export const programOf = (scene: string): string => /^plan-gate [a-z]+|^[^:]+/.exec(scene)?.[0] ?? scene
 
 const changing = [
   'open for writing',

@@ -45,7 +45,13 @@ const rows: readonly { names: readonly string[]; path?: true; errnos: readonly E
   { names: ['spawn', 'spawnSync'], errnos: ['EACCES', 'EIO', 'EMFILE'] },
 ]
 
-export type Operation = { readonly name: string; readonly byPath: boolean; readonly target: string }
+export type Operation = {
+  readonly name: string
+  readonly byPath: boolean
+  readonly target: string
+  /** Five of the program's own that led to it; put down only where no fault is ordered. */
+  readonly calls?: readonly string[]
+}
 
 /** Standard input and output are pipes here: they have no disk behind them, and were opened by somebody else. */
 export const isStandard = ({ target }: Operation): boolean => /^descriptor [012]$/.test(target)

@@ -68,7 +68,7 @@ function begin(wrapped: Wrapped): Errno | null {
   const { operation } = wrapped
   if (!isCounted(operation)) return null
   count += 1
-  if (fault === null) note('ran', operation)
+  if (fault === null) note('ran', { ...operation, calls: callsNow() })
   if (fault === null || count < fault.at || !canHit(fault.kind, operation)) return null
   const { kind } = fault
   if (count === fault.at) note('hit', operation)
@@ -109,6 +109,15 @@ const isCounted = ({ name, target }: Operation): boolean =>
 
 function note(what: 'ran' | 'hit', operation: Operation): void {
   real.writeSync(report, `${JSON.stringify([what, count, operation])}\n`)
+}
+
+/** The program's own calls that led to it, the last one first; node itself would tell ten of all. */
+function callsNow(): string[] {
+  const limit = Error.stackTraceLimit
+  Error.stackTraceLimit = 100
+  const calls = String(new Error().stack).split('\n').slice(1)
+  Error.stackTraceLimit = limit
+  return calls.filter((call) => !call.includes('node:') && !call.includes(__filename)).slice(0, 5)
 }
 
 function operationOf(name: string, args: readonly unknown[]): Operation {

@@ -1,19 +1,12 @@
 import type { Operation } from './fault-kinds.ts'
 import { messageProblems } from './judge-message.ts'
-import {
-  archiveProblems,
-  contentOf,
-  eventsOf,
-  leftIn,
-  letAMinutePass,
-  planOf,
-  recordProblems,
-} from './look-at-world.ts'
+import { archiveProblems, contentOf, eventsOf, planOf, recordProblems } from './look-at-world.ts'
 import type { Reference } from './reference.ts'
-import { type Observed, type Ran, runPlain } from './run-order.ts'
+import type { Observed, Ran } from './run-order.ts'
 import type { Scene } from './scenes.ts'
 import type { Trial } from './trials.ts'
-import { askedGate, nextSession, type Wardrobe, type World } from './worlds.ts'
+import { type Follows, followUp } from './what-follows.ts'
+import type { Wardrobe, World } from './worlds.ts'
 
 export type Cell = {
   readonly scene: string
@@ -28,10 +21,11 @@ export type Cell = {
 export async function judgeCell(
   reference: Reference,
   trial: Trial,
-  { world, bring }: Wardrobe,
+  wardrobe: Wardrobe,
   injector: string,
 ): Promise<Cell> {
   const { scene } = reference
+  const { world, bring } = wardrobe
   await bring(scene.start)
   scene.first?.(world)
   const cell = { scene: scene.name, kind: trial.kind, at: trial.at }
@@ -41,19 +35,21 @@ export async function judgeCell(
   const problems = [
     ...answerProblems(reference, ran),
     ...messageProblems(reference, { ...ran, hit }, trial, world),
-    ...(await gateProblems(reference, ran, world)),
+    ...approvalProblems(reference, world),
     ...contentProblems(reference, world),
     ...archiveProblems(world, reference.start),
     ...recordProblems(world),
   ]
-  letAMinutePass(world)
-  const next = await runPlain(scene.begin(world, null))
-  // What is not in order by then is put in order when somebody comes back.
-  const session = leftIn(world).length > 0 ? nextSession(world) : null
-  if (session !== null) await runPlain(session)
+  const gate = gateOf(reference, ran, world)
+  // A clock that was moved is in the files as a time, which is left out of their state.
+  const follows = await followUp(scene, wardrobe, /^clock/.test(trial.kind) ? null : reference.followed)
   // Of a file that may not be read, and later may, nobody knows what became of it meanwhile: it is drift, and no more.
   const mayDrift = trial.kind === 'EACCES' && hit.target in reference.start
-  problems.push(...nextProblems(reference, ran, next, world, mayDrift), ...toldProblems(scene, trial, [ran, next]))
+  problems.push(
+    ...(follows.gate === null || follows.gate === gate ? [] : [`the gate answered ${follows.gate} and not ${gate}`]),
+    ...nextProblems(reference, ran, follows, mayDrift),
+    ...toldProblems(scene, trial, [ran, follows.next]),
+  )
   return { ...cell, hit, problems }
 }
 
@@ -68,16 +64,16 @@ function answerProblems({ scene }: Reference, { exitCode, stdout }: Observed): s
 /** Where the gate cannot be sure of itself any more, closing is right, as long as it is said. */
 const saysItClosed = ({ stdout, stderr }: Ran): boolean => /Any approval has ended/.test(stdout + stderr)
 
-async function gateProblems({ scene, approved }: Reference, ran: Ran, world: World): Promise<string[]> {
+function approvalProblems({ approved }: Reference, world: World): string[] {
   const plan = planOf(world)
   const given = eventsOf(world).some(({ type, plan_hash }) => /^approved/.test(type) && plan_hash === plan.hash)
-  const problems = plan.kind === 'approved' && !given && plan.hash !== approved ? ['an approval that nobody gave'] : []
-  const gate = askedGate(world)
-  if (gate === null) return problems
-  const { exitCode } = await runPlain(gate)
-  const byPlan = plan.kind === 'approved' ? 0 : 2
-  const expected = { closed: 2, open: saysItClosed(ran) ? byPlan : 0, either: byPlan }[scene.gate]
-  return exitCode === expected ? problems : [...problems, `the gate answered ${exitCode} and not ${expected}`]
+  return plan.kind === 'approved' && !given && plan.hash !== approved ? ['an approval that nobody gave'] : []
+}
+
+/** What the gate has to answer. */
+function gateOf({ scene }: Reference, ran: Ran, world: World): 0 | 2 {
+  const byPlan = planOf(world).kind === 'approved' ? 0 : 2
+  return ({ closed: 2, open: saysItClosed(ran) ? byPlan : 0, either: byPlan } as const)[scene.gate]
 }
 
 /** Each file of the user's is as it was, or as it is when nothing goes wrong. */
@@ -95,28 +91,26 @@ const isTemporary = (path: string): boolean => /\/\.[^/]+\.tmp$|\/\.plan-gate-co
 /** Events that accuse somebody: none may come of a fault alone. */
 const accusing = ['drift-found', 'control-plane-restored', 'approval-revoked']
 
-function nextProblems(reference: Reference, ran: Ran, next: Ran, world: World, mayDrift: boolean): string[] {
+function nextProblems(reference: Reference, ran: Ran, follows: Follows, mayDrift: boolean): string[] {
   const { scene, first, second, plan, events, everOnRecord, afterSecond } = reference
+  const { next, content, events: found, plan: state, left, record } = follows
   const codes = [first.exitCode, second.exitCode, ...(scene.again ?? [])]
-  const found = new Set(eventsOf(world).map(({ type }) => type))
   const hasClosed = saysItClosed(ran)
   const lost = scene.isAdvice ? [] : [...events].filter((type) => !found.has(type) && !isToldOtherwise(type, found))
   const made = accusing.filter(
     (type) => found.has(type) && !everOnRecord.has(type) && !(mayDrift && type === 'drift-found'),
   )
-  const now = contentOf(world)
-  const paths = new Set([...Object.keys(afterSecond), ...Object.keys(now)])
-  const state = planOf(world).kind
+  const paths = new Set([...Object.keys(afterSecond), ...Object.keys(content)])
   return [
     ...(codes.includes(next.exitCode) ? [] : [`the next run ended with ${next.exitCode}: ${next.stderr.trim()}`]),
     ...(state === plan || (hasClosed && state === 'open') ? [] : [`next, the plan is ${state} and not ${plan}`]),
     ...(lost.length === 0 || hasClosed ? [] : [`not on record, ever: ${lost.join(', ')}`]),
     ...(made.length === 0 || hasClosed ? [] : [`on record for no reason: ${made.join(', ')}`]),
     ...[...paths]
-      .filter((path) => now[path] !== afterSecond[path])
+      .filter((path) => content[path] !== afterSecond[path])
       .map((path) => `next, ${path} is not as it should be`),
-    ...leftIn(world).map((path) => `left lying about: ${path}`),
-    ...recordProblems(world),
+    ...left.map((path) => `left lying about: ${path}`),
+    ...record,
   ]
 }
 

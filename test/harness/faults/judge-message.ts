@@ -49,3 +49,5 @@ const plain = ({ stdout, stderr }: Ran): string =>
     .replace(/\b\d{8}T\d{6}Z/g, 'now')
     .replace(/\b[0-9a-f]{8,64}\b/g, 'hash')
     .replace(/\d+ m?s\b/g, 'time')
+    // Said for a few minutes after the world was made.
+    .replace(/^! A Claude Code session was active here .*\n/m, '')

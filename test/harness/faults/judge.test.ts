@@ -99,7 +99,7 @@ process.exitCode = 2`,
 ]
 
 it('finds what is wrong with a hook, and nothing in one that is right', async () => {
-  const { cells } = await runTable(rows.map(sceneOf), (_, { scene, operations }) => {
+  const cells = await runTable(rows.map(sceneOf), (_, { scene, operations }) => {
     const { kind, name, target } = rows.find(({ does }) => does === scene.name) as Row
     const at = operations.findIndex((operation) => operation.name === name && target.test(operation.target)) + 1
     return [faultTrial({ kind, at })]

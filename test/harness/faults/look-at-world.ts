@@ -3,7 +3,8 @@ import { join } from 'node:path'
 import { readPlanState } from '../../../src/gate/read-plan-state.ts'
 import type { LedgerEvent } from '../../../src/schemas/records.ts'
 import { readEvents, verifyLedger } from '../../../src/state/ledger.ts'
-import { ownSkills, planPath, reviewDir } from '../../../src/state/own-paths.ts'
+import { hooksDir, ownSkills, planPath, reviewDir } from '../../../src/state/own-paths.ts'
+import { sha256 } from '../../../src/system/sha256.ts'
 import type { World } from './worlds.ts'
 
 /** Where the plan in the worktree stands. */
@@ -47,13 +48,7 @@ export const contentOf = ({ repo, work }: World): Content => ({
   ...contentBelow(join(repo, '.git'), 'info'),
 })
 
-const ours = [
-  '.git',
-  reviewDir,
-  '.claude/hooks/plan-gate',
-  '.claude/.gitignore',
-  ...ownSkills.map((name) => `.claude/skills/${name}`),
-]
+const ours = ['.git', reviewDir, hooksDir, '.claude/.gitignore', ...ownSkills.map((name) => `.claude/skills/${name}`)]
 
 function contentBelow(root: string, inside: string): Content {
   let content: Content = {}
@@ -63,10 +58,25 @@ function contentBelow(root: string, inside: string): Content {
     if (ours.includes(path)) continue
     const found = entry.isDirectory()
       ? contentBelow(root, path)
-      : { [full]: entry.isSymbolicLink() ? readlinkSync(full) : readFileSync(full, 'latin1') }
+      : { [full]: entry.isSymbolicLink() ? readlinkSync(full) : textOf(root, path) }
     content = { ...content, ...found }
   }
   return content
+}
+
+const textOf = (root: string, path: string): string => {
+  const text = readFileSync(join(root, path), 'latin1')
+  return path.startsWith('.claude/settings') ? withAnyCache(root, text) : text
+}
+
+/** An entry pins the code cache beside its bundle, which is other bytes each time that it is made; none is as good. */
+function withAnyCache(root: string, settings: string): string {
+  const folder = join(root, hooksDir)
+  const caches = entriesOf(folder).filter(({ name }) => name.endsWith('.cache'))
+  const pins = ['', ...caches.map(({ name }) => sha256(readFileSync(join(folder, name))))]
+  return settings.replace(/("[0-9a-f]{64}",\s*)"([0-9a-f]*)"/g, (whole, pin: string, cachePin: string) =>
+    pins.includes(cachePin) ? `${pin}"its cache"` : whole,
+  )
 }
 
 function entriesOf(folder: string) {

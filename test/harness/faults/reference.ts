@@ -2,6 +2,7 @@ import type { Operation } from './fault-kinds.ts'
 import { type Content, contentOf, eventsOf, planOf } from './look-at-world.ts'
 import { type Observed, type Ran, runOrder, runPlain } from './run-order.ts'
 import type { Scene } from './scenes.ts'
+import type { Followed } from './what-follows.ts'
 import { nextSession, type Wardrobe, type World } from './worlds.ts'
 
 /** What a scene comes to when nothing goes wrong, once, and once more with a new session after it. */
@@ -19,13 +20,14 @@ export type Reference = {
   /** The kinds of events that are on record after the first time. */
   readonly events: ReadonlySet<string>
   readonly everOnRecord: ReadonlySet<string>
+  readonly followed: Followed
 }
 
 export async function refer(scene: Scene, { world, bring }: Wardrobe, injector: string): Promise<Reference> {
   await bring(scene.start)
   scene.first?.(world)
   const [start, approved] = [contentOf(world), planOf(world).hash]
-  const first = await runOrder(scene.begin(world, injector), null, world.folder)
+  const first = await runOrder(scene.begin(world, injector), null, `${world.folder}-report.jsonl`)
   const { exitCode, stderr } = first
   if (exitCode !== (scene.denies === true ? 2 : (scene.exits ?? 0)))
     throw new Error(`without a fault, ${scene.name} ended with ${exitCode}: ${stderr}`)
@@ -37,7 +39,8 @@ export async function refer(scene: Scene, { world, bring }: Wardrobe, injector: 
   const [afterSecond, plan] = [contentOf(world), planOf(world).kind]
   const everOnRecord = kindsOn(world)
   const contents = { start, afterFirst, afterSecond }
-  return { scene, operations: first.operations, first, second, ...contents, approved, plan, events, everOnRecord }
+  const kinds = { events, everOnRecord, followed: new Map() }
+  return { scene, operations: first.operations, first, second, ...contents, approved, plan, ...kinds }
 }
 
 const kindsOn = (world: World): ReadonlySet<string> => new Set(eventsOf(world).map(({ type }) => type))

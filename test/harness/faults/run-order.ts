@@ -1,5 +1,4 @@
 import { readFileSync, rmSync } from 'node:fs'
-import { join } from 'node:path'
 import { runProgram } from '../../support/run-program.ts'
 import type { Fault, Operation, Order } from './fault-kinds.ts'
 
@@ -26,8 +25,7 @@ export const runPlain = ({ file, args, cwd, env, input }: Started): Promise<Ran>
   runProgram(file, args, { cwd, env, timeoutMs: mostMs, converse: ({ stdin }) => void stdin.end(input) })
 
 /** The same with the injector in it; what it has seen comes out beside the outcome. */
-export async function runOrder(started: Started, fault: Fault | null, scratch: string): Promise<Observed> {
-  const report = join(scratch, 'report.jsonl')
+export async function runOrder(started: Started, fault: Fault | null, report: string): Promise<Observed> {
   rmSync(report, { force: true })
   const order: Order = { report, fault }
   const ran = await runPlain({ ...started, env: { ...started.env, PLAN_GATE_FAULT: JSON.stringify(order) } })

@@ -29,6 +29,8 @@ export type Scene = {
   readonly gate: 'closed' | 'open' | 'either'
   /** It is advice: where nobody can give it, nothing is said, and work goes on. */
   readonly isAdvice?: true
+  /** All that it changes is in a folder of its own, which goes with it; others do the same in a real one. */
+  readonly throwsAway?: true
   /** What somebody has to hear of it, now or the next time. */
   readonly tells?: RegExp
   /** What it ends with where nothing goes wrong, if that is not 0, or the 2 of a denial. */
@@ -236,7 +238,7 @@ const commandRows: readonly CommandRow[] = [
   { start: 'open', gate: 'closed', args: ['routes'] },
   { start: 'open', gate: 'closed', args: ['schema', 'status'] },
   { start: 'open', gate: 'closed', args: ['completion', 'bash'] },
-  { start: 'open', in: 'repo', gate: 'closed', args: ['demo'] },
+  { start: 'open', in: 'repo', gate: 'closed', throwsAway: true, args: ['demo'] },
   { start: 'approved', gate: 'open', lastsUntilEnded: true, args: ['watch', '--no-tty'] },
   {
     start: 'checklist',

@@ -1,5 +1,5 @@
+import { programOf } from './choose-cells.ts'
 import type { Cell } from './judge-cell.ts'
-import type { Table } from './run-table.ts'
 
 /** Faults of one sort share a column; whatever is in none stands in the last. */
 const columns: readonly { readonly name: string; readonly holds: (kind: string) => boolean }[] = [
@@ -14,10 +14,10 @@ const columns: readonly { readonly name: string; readonly holds: (kind: string) 
 ]
 
 /** How many cells ran, for each program and each sort of fault. */
-export function showTable({ cells, configured }: Table): string {
+export function showTable(cells: readonly Cell[], ordered = cells.length): string {
   const ran = cells.filter(({ hit }) => hit !== null)
   const wrong = ran.filter(({ problems }) => problems.length > 0)
-  const programs = [...new Set(ran.map(programOf))]
+  const programs = [...new Set(ran.map(({ scene }) => programOf(scene)))]
   const width = Math.max(...programs.map((name) => name.length), 'program'.length)
   const row = (name: string, of: readonly Cell[]): string =>
     [
@@ -31,16 +31,14 @@ export function showTable({ cells, configured }: Table): string {
     ...programs.map((name) =>
       row(
         name,
-        ran.filter((cell) => programOf(cell) === name),
+        ran.filter((cell) => programOf(cell.scene) === name),
       ),
     ),
     row('all', ran),
-    `${ran.length} cells really ran, ${wrong.length} of them wrong; ${configured - ran.length} more were ordered, and their fault did not come about.`,
+    `${ran.length} cells really ran, ${wrong.length} of them wrong; ${cells.length - ran.length} more were ordered, and their fault did not come about.`,
+    ...(ordered > cells.length ? [`${ordered - cells.length} of ${ordered} were not tried yet.`] : []),
   ].join('\n')
 }
-
-/** `Stop`, `plan-gate approve`, of whatever scene. */
-const programOf = ({ scene }: Cell): string => /^plan-gate [a-z]+|^[^:]+/.exec(scene)?.[0] ?? scene
 
 const columnOf = (kind: string): string => columns.find(({ holds }) => holds(kind))?.name ?? ''
 

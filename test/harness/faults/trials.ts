@@ -21,7 +21,7 @@ export const faultTrial = (fault: Fault): Trial => ({
   at: fault.of === undefined ? fault.at : null,
   cause: causeOf(fault.kind),
   isNodesOwn: false,
-  run: (scene, world, injector) => runOrder(scene.begin(world, injector), fault, world.folder),
+  run: (scene, world, injector) => runOrder(scene.begin(world, injector), fault, `${world.folder}-report.jsonl`),
 })
 
 export const surroundingTrial = ({

@@ -10,6 +10,7 @@ import { readGitDirs } from '../../../src/system/git-dirs.ts'
 import { sha256 } from '../../../src/system/sha256.ts'
 import { planText } from '../../support/plan-texts.ts'
 import { cli } from '../../support/project.ts'
+import { openRestored } from './restore-world.ts'
 import { type Ran, runPlain, type Started } from './run-order.ts'
 
 /**
@@ -290,8 +291,9 @@ export function openWardrobe(folder: string) {
     else await bring(from as StartName)
     await change(world)
     mkdirSync(dirname(kept(name)), { recursive: true })
-    copy(world.folder, kept(name))
+    execFileSync('cp', ['-a', world.folder, kept(name)])
   }
+  const restored = openRestored(world.folder)
   const clear = (): void => {
     rmSync(world.folder, { recursive: true, force: true, maxRetries: 5 })
     mkdirSync(world.folder, { recursive: true })
@@ -299,13 +301,10 @@ export function openWardrobe(folder: string) {
   const bring = async (name: StartName): Promise<World> => {
     if (!made.has(name)) made.set(name, make(name))
     await made.get(name)
-    rmSync(world.folder, { recursive: true, force: true, maxRetries: 5 })
-    copy(kept(name), world.folder)
+    restored.restore(kept(name))
     return world
   }
-  return { world, bring }
+  return { world, bring, changes: restored.changes, kept: restored.kept }
 }
 
 export type Wardrobe = ReturnType<typeof openWardrobe>
-
-const copy = (from: string, to: string): void => void execFileSync('cp', ['-a', from, to])
