@@ -110,11 +110,7 @@ function isSame(folder: string, finished: Finished): boolean {
 
 function freeName(home: string, { branch, finished_at }: Finished): string {
   const name = (branch ?? 'no branch').replace(/[^\p{L}\p{M}\p{N}._-]+/gu, '-')
-  const stamp = finished_at.replace(/[-:]|\.\d+/g, '')
-  const nameOf = (n: number): string => join(home, `${name}-${stamp}${n === 1 ? '' : `-${n}`}`)
-  let n = 1
-  while (existsSync(nameOf(n))) n += 1
-  return nameOf(n)
+  return join(home, `${name}-${finished_at.replace(/[-:]|\.\d+/g, '')}`)
 }
 
 function isFree(folder: string): boolean {
@@ -140,25 +136,31 @@ export async function writeArchive(
     throw new UserError('A review of the plan is running.', 'Wait for it (plan-gate status), then try again.', 1)
 }
 
-function write(root: string, folder: string, finished: Finished): void {
-  const partial = join(dirname(folder), `.${basename(folder)}.plan-gate-partial`)
-  try {
-    makeFolder(dirname(folder))
-    for (const name of leftoversOf(partial)) rmSync(join(dirname(folder), name), { recursive: true, force: true })
-    mkdirSync(partial, { mode: 0o700 })
+const write = (root: string, folder: string, finished: Finished): void =>
+  putFolder('The reviews', folder, (partial) => {
     const reviews = checkFolder(root, reviewDir)
     throwIfUnreadable(reviewDir, reviews)
     if (reviews.kind === 'folder') copyReviews(root, partial)
     const plan = readPlanBytes(root)
     if (plan.kind === 'read') putFile(partial, planPath, plan.bytes, 0o600)
     putFile(partial, recordName, `${JSON.stringify(finished, null, 2)}\n`, 0o600)
+  })
+
+/** Whole or not at all, and readable by the user only. */
+function putFolder(what: string, folder: string, fill: (partial: string) => void): void {
+  const partial = join(dirname(folder), `.${basename(folder)}.plan-gate-partial`)
+  try {
+    makeFolder(dirname(folder))
+    for (const name of leftoversOf(partial)) rmSync(join(dirname(folder), name), { recursive: true, force: true })
+    mkdirSync(partial, { mode: 0o700 })
+    fill(partial)
     if (existsSync(folder)) rmdirSync(folder)
     renameSync(partial, folder)
     syncFolder(dirname(folder))
   } catch (error) {
     rmSync(partial, { recursive: true, force: true })
     throw new UserError(
-      `The reviews cannot be archived in ${folder} (${reasonOf(error)}), so nothing was removed.`,
+      `${what} cannot be archived in ${folder} (${reasonOf(error)}), so nothing was removed.`,
       'Name another folder: --archive <folder>.',
       1,
     )
@@ -440,11 +442,10 @@ function readMadeBySetup(gitDir: string): readonly string[] {
   return Array.isArray(value) ? value.filter((path) => typeof path === 'string') : []
 }
 
-/** Readable by the user only: there may be keys in them. Whole or not at all; a second run writes all of it anew. */
+/** A second run writes all of it anew. */
 function keepIgnored(root: string, folder: string, kept: Ignored['kept']): void {
-  const partial = `${folder}.partial`
-  rmSync(partial, { recursive: true, force: true })
-  try {
+  rmSync(folder, { recursive: true, force: true })
+  putFolder(`What git ignores in ${root}`, folder, (partial) => {
     for (const path of kept.flatMap(({ files }) => files)) {
       const [from, to] = [join(root, path), join(partial, path)]
       const stat = lstatSync(from)
@@ -452,14 +453,5 @@ function keepIgnored(root: string, folder: string, kept: Ignored['kept']): void 
       cpSync(from, to, { verbatimSymlinks: true })
       if (stat.isFile()) chmodSync(to, stat.mode & 0o100 ? 0o700 : 0o600)
     }
-    rmSync(folder, { recursive: true, force: true })
-    renameSync(partial, folder)
-  } catch (error) {
-    rmSync(partial, { recursive: true, force: true })
-    throw new UserError(
-      `What git ignores in ${root} cannot be archived in ${folder} (${errnoOf(error)}), so nothing was removed.`,
-      'Fix that, then try again.',
-      1,
-    )
-  }
+  })
 }

@@ -2,14 +2,15 @@ import { accessSync, constants, existsSync, lstatSync } from 'node:fs'
 import { join } from 'node:path'
 import { reflectSettings } from '../src/config/environment.ts'
 import type { EffectiveConfig } from '../src/config/schema.ts'
-import { jsonIn } from '../src/install/inventory-files.ts'
-import { fromBase64, marginSeconds } from '../src/install/plan.ts'
+import { marginSeconds } from '../src/install/plan.ts'
 import { type CheckResult, failed, ok, warning } from '../src/install/prerequisites.ts'
 import {
   type FileThreat,
   missingReflection,
   ownHooksOf,
   readThreats,
+  settingsAt,
+  settingsFrom,
   settingsOrEmpty,
   wrapperIn,
 } from '../src/install/settings.ts'
@@ -71,7 +72,7 @@ function unblock(root: string, path: string): string {
 /** What the installed settings start, and where it came from. */
 export function checkPrograms(record: InstallRecord): CheckResult[] {
   const rows: CheckResult[] = []
-  const settings = settingsOrEmpty(fromBase64(record.settings.after))
+  const settings = settingsFrom(record.settings.after)
   const nodes = ownHooksOf(settings).flatMap(({ args }) => args.find((arg) => !arg.startsWith('-u')) ?? [])
   const gone = nodes.find((node) => node.startsWith('/') && !isExecutable(node))
   const wrapper = wrapperIn(settings)
@@ -134,7 +135,7 @@ function remedyOf(root: string, threat: FileThreat, isTracked: (path: string) =>
 
 /** Alone the plugin is weaker: settings of the folder that Claude Code starts in decide whether it is on. */
 export function checkPlugin(root: string, gitDirs: GitDirs, record: InstallRecord): CheckResult[] {
-  const { plugins } = jsonIn(join(claudeDir(), 'plugins/installed_plugins.json'))
+  const { plugins } = settingsAt(join(claudeDir(), 'plugins/installed_plugins.json'))
   const ids = Object.keys(asRecord(plugins)).filter((id) => /^plan-gate@[\w.-]+$/.test(id))
   const files = [join(claudeDir(), 'settings.json'), ...settingsFiles.map((path) => join(root, path))]
   return ids.map((id) => {
@@ -142,7 +143,7 @@ export function checkPlugin(root: string, gitDirs: GitDirs, record: InstallRecor
       const detail = `${id} does not know this gate, so its hooks refuse every call of a session here`
       return warning('plugin', detail, 'Run `plan-gate install` to let it know.')
     }
-    const off = files.find((file) => asRecord(jsonIn(file).enabledPlugins)[id] === false)
+    const off = files.find((file) => asRecord(settingsAt(file).enabledPlugins)[id] === false)
     if (off === undefined)
       return ok(
         'plugin',

@@ -1,5 +1,5 @@
 import { closeSync, existsSync, openSync, readdirSync, readSync, statSync } from 'node:fs'
-import { basename, dirname, join } from 'node:path'
+import { dirname, join } from 'node:path'
 import { pendingConfig } from '../src/config/compiled-config.ts'
 import type { EffectiveConfig } from '../src/config/schema.ts'
 import { proveSandbox } from '../src/gate/sandbox/canary.ts'
@@ -22,13 +22,11 @@ import {
   warning,
 } from '../src/install/prerequisites.ts'
 import { selfTest } from '../src/install/self-test.ts'
-import { settingsOrEmpty } from '../src/install/settings.ts'
 import { readTrust } from '../src/install/trust.ts'
 import { readRouteTable, routeFacts } from '../src/reviewers/create.ts'
 import { cacheFolder } from '../src/reviewers/program-cache.ts'
 import { describeServing } from '../src/reviewers/routes.ts'
 import type { InstallRecord } from '../src/schemas/records.ts'
-import { readRegular } from '../src/state/files.ts'
 import { configFile, settingsFiles } from '../src/state/own-paths.ts'
 import { openPassTimes } from '../src/state/pass-times.ts'
 import { type InstallRecordRead, readInstallRecord } from '../src/state/records.ts'
@@ -40,7 +38,6 @@ import { type GitDirs, readGitDirs } from '../src/system/git-dirs.ts'
 import { claudeDir, claudeStateFile, resolvePath } from '../src/system/paths.ts'
 import { findRepository, listWorktrees, MovedError } from '../src/system/repository.ts'
 import { printable } from '../src/text/clean.ts'
-import { asRecord } from '../src/text/json.ts'
 import { shellWord } from '../src/text/own-commands.ts'
 import {
   checkFiles,
@@ -52,6 +49,7 @@ import {
   checkSettingsFiles,
 } from './doctor-install.ts'
 import { throwIfAnyMoved } from './find-worktree.ts'
+import { isTrusted } from './launch.ts'
 
 /** Checks everything that could keep the gate from holding. Changes nothing. */
 export async function runDoctor(root: string, gitDirs: GitDirs): Promise<CheckResult[]> {
@@ -360,14 +358,7 @@ function readTranscriptStart(file: string): Transcript | null {
 
 /** Claude Code runs no hooks in an untrusted folder; trust in the main checkout covers its worktrees. */
 function checkTrust(mainRoot: string): CheckResult {
-  const file = claudeStateFile()
-  const read = readRegular(dirname(file), basename(file), 64 * 1024 * 1024)
-  const { projects } = settingsOrEmpty(read.kind === 'read' ? read.bytes.toString('utf8') : '')
-  return asRecord(asRecord(projects)[mainRoot]).hasTrustDialogAccepted === true
-    ? ok('trust', `${mainRoot} is trusted`)
-    : warning(
-        'trust',
-        `${mainRoot} is not trusted in Claude Code yet`,
-        `Claude Code will ask once; until you say yes it runs no hooks. (${file})`,
-      )
+  if (isTrusted(mainRoot)) return ok('trust', `${mainRoot} is trusted`)
+  const remedy = `Claude Code will ask once; until you say yes it runs no hooks. (${claudeStateFile()})`
+  return warning('trust', `${mainRoot} is not trusted in Claude Code yet`, remedy)
 }

@@ -23,7 +23,8 @@ import {
   ownEntriesOf,
   prefixVariable,
   type Settings,
-  settingsOrEmpty,
+  settingsAt,
+  settingsFrom,
 } from '../src/install/settings.ts'
 import { readTrust, type Trust, trustItems } from '../src/install/trust.ts'
 import { putFile, readRegular, removePath } from '../src/state/files.ts'
@@ -163,9 +164,11 @@ export async function start(
 function asksForTrust(root: string, { mainRoot }: GitDirs, flags: readonly string[]): boolean {
   if (!process.stdin.isTTY || !process.stdout.isTTY || flags.some((flag) => /^(?:-[a-z]*p|--print$)/.test(flag)))
     return false
-  const projects = asRecord(settingsAt(claudeStateFile()).projects)
-  return ![root, mainRoot ?? root].some((dir) => asRecord(projects[dir]).hasTrustDialogAccepted === true)
+  return !isTrusted(root) && !isTrusted(mainRoot ?? root)
 }
+
+export const isTrusted = (folder: string): boolean =>
+  asRecord(asRecord(settingsAt(claudeStateFile()).projects)[folder]).hasTrustDialogAccepted === true
 
 /** With the flags that hold the gate, unlike the command that Claude Code itself prints. */
 export const openCommand = (worktree: string, session: string | null = null): string =>
@@ -213,14 +216,6 @@ const instructionsPath = `${gitDirFolder}/instructions.md`
 
 const hasOwnServers = (): boolean => Object.keys(asRecord(settingsAt(claudeStateFile()).mcpServers)).length > 0
 
-const settingsAt = (file: string): Settings => {
-  try {
-    return settingsOrEmpty(readFileSync(file, 'utf8'))
-  } catch {
-    return {}
-  }
-}
-
 const pluginName = 'plan-gate'
 
 /** Our skills for a session that does not load those of the worktree; it replaces an installed plugin of that name. */
@@ -249,7 +244,7 @@ export function launchSettings(
       `There is no gate in ${root}.`,
       'Put it there: plan-gate install, or plan-gate bootstrap for a worktree of its own.',
     )
-  const installed = settingsOrEmpty(Buffer.from(record.value.settings.after, 'base64').toString('utf8'))
+  const installed = settingsFrom(record.value.settings.after)
   const theirs = [join(claudeDir(), 'settings.json'), ...(trust.loadsRepository ? [join(root, sharedSettings)] : [])]
   return {
     disableAllHooks: false,

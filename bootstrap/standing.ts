@@ -128,15 +128,8 @@ const tamperingWords: { readonly [type: string]: (event: LedgerEvent) => string 
 }
 
 /** What the user did since, or a plan that went to review since, answers it. */
-const answers = [
-  'revision-submitted',
-  'approved',
-  'approved-manually',
-  'changes-requested',
-  'drift-accepted',
-  'installed',
-  'continued',
-]
+const answers =
+  'revision-submitted approved approved-manually changes-requested drift-accepted installed continued'.split(' ')
 
 function lastTampering(root: string): string | null {
   const [last] = eventsFromEnd(root, [...Object.keys(tamperingWords), ...answers])
@@ -164,12 +157,10 @@ function lastAbout(root: string, hash: string | null): Standing['last'] {
     if (type === 'cycle-archived') break
     if (type === 'continued') isContinued = true
     else if (type === 'limit-reached') isLimit ||= !isContinued
-    else if (isLimit && type === 'reviewed')
+    else if (type === 'reviewed' && (isLimit || plan_hash === hash))
       return { kind: 'verdict', revision: Number(revision), verdict: String(event.verdict), isLimit }
     else if (plan_hash !== hash)
       return { kind: 'other', reviewed: type === 'review-unavailable' ? null : Number(revision) }
-    else if (type === 'reviewed')
-      return { kind: 'verdict', revision: Number(revision), verdict: String(event.verdict), isLimit }
     else if (type === 'revision-submitted') return { kind: 'submitted' }
     else return { kind: 'no-verdict', ...failureIn(event) }
   }

@@ -10,7 +10,7 @@ import type { InstallRecord } from '../schemas/records.ts'
 import { ensureFolder, ensureReviewDir, putFile, readRegular, removePath } from '../state/files.ts'
 import { registerGate } from '../state/gates.ts'
 import { appendEvent } from '../state/ledger.ts'
-import { gitDirFolder, ignorePath, reviewDir, reviewPaths, settingsFiles } from '../state/own-paths.ts'
+import { gitDirFolder, ignorePath, reviewPaths, settingsFiles } from '../state/own-paths.ts'
 import {
   readRepositoryBaseline,
   storedFilePath,
@@ -52,7 +52,7 @@ import {
   selfTestStep,
   step,
 } from './prerequisites.ts'
-import { rememberSettings, sweepLeftovers } from './repair.ts'
+import { rememberSettings, saveReplaced, sweepLeftovers } from './repair.ts'
 import { selfTest } from './self-test.ts'
 import {
   findThreatsIn,
@@ -271,16 +271,13 @@ function repairSettings(root: string, { record, isTracked }: Survey): { path: st
     const skips = settingsThreats(text, { kind: 'others', installed: {} }, false).some(({ skipsFile }) => skipsFile)
     if (!skips && findThreatsIn(text).length === 0) return []
     const isOurs = record.settings.path === path
-    const copy = `${reviewDir}/replaced/${stamp()}-${path.slice(path.lastIndexOf('/') + 1)}`
-    putFile(root, copy, read.bytes, 0o600)
+    const copy = saveReplaced(root, root, path)
     const kept = keepWhatHolds(text) ?? (isOurs ? fromBase64(record.settings.after) : null)
     if (kept === null) removePath(root, path)
     else putFile(root, path, kept, record.settings.before_mode ?? 0o644)
     return [{ path, copy }]
   })
 }
-
-const stamp = (): string => new Date().toISOString().replace(/[:.]/g, '-')
 
 /** Without each entry that would keep the gate from holding; null: it is no JSON. */
 function keepWhatHolds(text: string): string | null {

@@ -6,7 +6,7 @@ import { gitSync } from '../system/hook-git.ts'
 import { claudeDir, resolvePath } from '../system/paths.ts'
 import { sha256 } from '../system/sha256.ts'
 import { printable } from '../text/clean.ts'
-import { type Settings, settingsOrEmpty } from './settings.ts'
+import { settingsAt } from './settings.ts'
 
 export type Place = { readonly path: string; readonly from: 'repository' | 'main checkout' | 'user' }
 
@@ -157,7 +157,7 @@ export function programsIn(context: ProgramContext, texts: readonly string[], ba
     if (completes || word.includes('/')) for (const ending of endings) look(full + ending)
     if (!completes || !isFolder(full)) return
     for (const name of startedInFolder) look(join(full, name))
-    const { main } = jsonIn(join(full, 'package.json'))
+    const { main } = settingsAt(join(full, 'package.json'))
     if (typeof main === 'string') for (const ending of ['', ...endings]) look(resolve(full, main) + ending)
   }
   for (const word of [...named, ...runBy]) {
@@ -246,9 +246,4 @@ export function kindOf(path: string): 'folder' | 'file' | 'other' | 'none' {
   } catch {
     return 'none'
   }
-}
-
-export function jsonIn(file: string): Settings {
-  const read = readThroughLinks(file)
-  return settingsOrEmpty(read.kind === 'read' ? read.bytes.toString('utf8') : '')
 }

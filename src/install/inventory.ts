@@ -12,7 +12,6 @@ import { printable } from '../text/clean.ts'
 import { isRecord } from '../text/json.ts'
 import {
   findPlaces,
-  jsonIn,
   kindOf,
   type Place,
   type Program,
@@ -23,7 +22,7 @@ import {
   trackedIn,
 } from './inventory-files.ts'
 import { type Finding, inSettings, mcpServers, shown } from './inventory-settings.ts'
-import { settingsOrEmpty } from './settings.ts'
+import { settingsAt, settingsFrom } from './settings.ts'
 
 /** Something that would run programs, change the environment or rewrite calls once Claude Code loads it. */
 export type InventoryItem = {
@@ -97,8 +96,7 @@ const prefixOf = ({ path }: Place): string =>
 
 function settingsItems(context: Context, gitDirs: GitDirs): InventoryItem[] {
   const record = readInstallRecord(gitDirs.own)
-  const after = record.kind === 'read' ? Buffer.from(record.value.settings.after, 'base64').toString('utf8') : ''
-  const installed = settingsOrEmpty(after)
+  const installed = settingsFrom(record.kind === 'read' ? record.value.settings.after : '')
   return itemsIn(context, { path: sharedSettings, from: 'repository' }, (text) => inSettings(text, installed))
 }
 
@@ -451,8 +449,8 @@ type UserPlugin = { readonly id: string; readonly folders: readonly string[]; re
 /** Of a marketplace that is a folder, Claude Code reads the plugin from there. */
 function installedPlugins(): UserPlugin[] {
   const dir = join(claudeDir(), 'plugins')
-  const { plugins } = jsonIn(join(dir, 'installed_plugins.json'))
-  const { enabledPlugins } = jsonIn(join(claudeDir(), 'settings.json'))
+  const { plugins } = settingsAt(join(dir, 'installed_plugins.json'))
+  const { enabledPlugins } = settingsAt(join(claudeDir(), 'settings.json'))
   const markets = marketplaceFolders()
   if (!isRecord(plugins)) return []
   return Object.entries(plugins).flatMap(([id, installs]): UserPlugin[] => {
@@ -468,6 +466,6 @@ function installedPlugins(): UserPlugin[] {
 }
 
 function nameIn(manifest: string): string | null {
-  const { name } = jsonIn(manifest)
+  const { name } = settingsAt(manifest)
   return typeof name === 'string' ? name : null
 }

@@ -220,12 +220,13 @@ function tamperedSettings(root: string, gitDir: string, found: readonly FileThre
     })
 }
 
-/** Replaced files are saved beside the reviews, so that nothing of the user's is lost. */
-function saveReplaced(root: string, dir: string, path: string): void {
+/** Beside the reviews, so that nothing of the user's is lost. Returns where. */
+export function saveReplaced(root: string, dir: string, path: string): string {
   const found = readRegular(dir, path)
-  if (found.kind !== 'read') return
   const name = `${new Date().toISOString().replace(/[:.]/g, '-')}-${path.slice(path.lastIndexOf('/') + 1)}`
-  putFile(root, `${reviewDir}/replaced/${name}`, found.bytes, 0o600)
+  const copy = `${reviewDir}/replaced/${name}`
+  if (found.kind === 'read') putFile(root, copy, found.bytes, 0o600)
+  return copy
 }
 
 /** Also replaces a link, a folder or a pipe; null removes the file. */

@@ -5,11 +5,11 @@ import { planPath, reviewPaths, sharedSettings } from '../state/own-paths.ts'
 import { type CommandOutcome, describeOutcome, runCommand } from '../system/run-command.ts'
 import { asRecord, parseRecord } from '../text/json.ts'
 import type { HookEntries } from './hook-entries.ts'
-import { type InstalledSettings, type OwnHook, ownHooksOf, settingsOrEmpty } from './settings.ts'
+import { type InstalledSettings, type OwnHook, ownHooksOf, settingsFrom } from './settings.ts'
 
 /** By the entries that the install wrote, because a settings file may name another program since. */
 export async function selfTest(root: string, { path, after }: InstalledSettings) {
-  const hooks = ownHooksOf(settingsOrEmpty(Buffer.from(after, 'base64').toString('utf8')))
+  const hooks = ownHooksOf(settingsFrom(after))
   const hook = hooks.find(({ event }) => event === 'PreToolUse')
   if (hook === undefined) return { checks: 1, problems: [`${path} has no plan-gate PreToolUse hook`] }
   const { state } = readPlanStateOrThrow(root)

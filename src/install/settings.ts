@@ -50,7 +50,7 @@ export type InstalledSettings = { readonly path: string; readonly after: string;
 
 /** `readThreats` if the install record has been read already. */
 export function findThreats(root: string, mainRoot: string | null, ours: InstalledSettings | null): FileThreat[] {
-  const installed = settingsOrEmpty(Buffer.from(ours?.after ?? '', 'base64').toString('utf8'))
+  const installed = settingsFrom(ours?.after ?? '')
   const others: Role = { kind: 'others', installed }
   const roleOf = (path: string): Role => (ours?.path === path ? { kind: 'carries', installed } : others)
   const broughtEnv = settingsOrEmpty(ours?.brought_env ?? '')
@@ -255,6 +255,16 @@ export const settingsOrEmpty = (text: string): Settings => {
   return parsed.kind === 'settings' ? parsed.settings : {}
 }
 
+/** Of the user's own files, through links. */
+export function settingsAt(file: string): Settings {
+  const read = readThroughLinks(file, 64 * 1024 * 1024)
+  return settingsOrEmpty(read.kind === 'read' ? read.bytes.toString('utf8') : '')
+}
+
+/** As the install record has them. */
+export const settingsFrom = (base64: string): Settings =>
+  settingsOrEmpty(Buffer.from(base64, 'base64').toString('utf8'))
+
 const maxDepth = 100
 
 const isDeeperThan = (levels: number, value: unknown): boolean =>
@@ -421,7 +431,7 @@ export const ownEntriesOf = (settings: Settings): HookEntries =>
 
 /** Null: it is off, or has its hooks. `after`: the settings that the install wrote, in base64. */
 export function missingReflection(isOn: boolean, { after }: { readonly after: string }): string | null {
-  const own = ownEntriesOf(settingsOrEmpty(Buffer.from(after, 'base64').toString('utf8')))
+  const own = ownEntriesOf(settingsFrom(after))
   if (!isOn || own.Stop !== undefined) return null
   return 'reflection was switched on after the install, so it reviews single changes only: the final review of the work, the one before a compaction and the one of failed commands have no hooks. `plan-gate install` adds them; they count from the next session.'
 }

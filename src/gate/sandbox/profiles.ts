@@ -38,14 +38,9 @@ export const isolation = [
 ]
 
 /** What programs need of /run: NixOS keeps its programs there, and resolv.conf may be a link to it. */
-export const neededOfRun = [
-  '/run/current-system',
-  '/run/wrappers',
-  '/run/opengl-driver',
-  '/run/systemd/resolve',
-  '/run/resolvconf',
-  '/run/NetworkManager/resolv.conf',
-]
+export const neededOfRun = 'current-system wrappers opengl-driver systemd/resolve resolvconf NetworkManager/resolv.conf'
+  .split(' ')
+  .map((name) => `/run/${name}`)
 
 function mounts(profile: Profile, places: SandboxPlaces): string[] {
   const { root, commonDir, scratch, clientDirs, home, caches } = places

@@ -45,8 +45,8 @@ export const markSession = (gitDir: string, session: string, mark: Mark): void =
 const keptMs = 30 * 24 * 3_600_000
 
 /** Of sessions long ago, and what an earlier start of this one had proven. */
-export function pruneMarks(gitDir: string, session: string | undefined, now = Date.now()): void {
-  const folder = join(gitDir, sandboxDir, 'started')
+export function pruneMarks(gitDir: string, session: string | undefined): void {
+  const [folder, now] = [join(gitDir, sandboxDir, 'started'), Date.now()]
   const stale = ['proven', 'tested', 'nested'].map((mark) => `${session}.${mark}`)
   for (const name of unlessAbsent(() => readdirSync(folder), []))
     if (
