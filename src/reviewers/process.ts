@@ -162,27 +162,19 @@ export function readStream(stream: Readable, maxBytes: number, onLine: (line: st
   return { text: () => Buffer.concat(pieces).toString('utf8'), isCut: () => isCut }
 }
 
-function lineSplitter(
-  maxLength: number,
-  onLine: (line: string) => void,
-): { push: (piece: Buffer) => void; end: () => void } {
+function lineSplitter(maxLength: number, onLine: (line: string) => void) {
   const decoder = new StringDecoder('utf8')
-  let parts: string[] = []
-  let length = 0
+  let line = ''
   const add = (part: string): void => {
-    const fitting = part.slice(0, maxLength - length)
-    if (fitting === '') return
-    parts.push(fitting)
-    length += fitting.length
+    line += part.slice(0, maxLength - line.length)
   }
   const flush = (): void => {
-    const line = parts.join('')
-    parts = []
-    length = 0
-    onLine(line.endsWith('\r') ? line.slice(0, -1) : line)
+    const whole = line
+    line = ''
+    onLine(whole.endsWith('\r') ? whole.slice(0, -1) : whole)
   }
   return {
-    push: (piece) => {
+    push: (piece: Buffer): void => {
       const [first = '', ...others] = decoder.write(piece).split('\n')
       add(first)
       for (const part of others) {
@@ -190,9 +182,9 @@ function lineSplitter(
         add(part)
       }
     },
-    end: () => {
+    end: (): void => {
       add(decoder.end())
-      if (length > 0) flush()
+      if (line !== '') flush()
     },
   }
 }

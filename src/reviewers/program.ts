@@ -10,6 +10,7 @@ import type {
   Usage,
 } from '../schemas/review.ts'
 import { embedded, type Schema } from '../schemas/schema.ts'
+import { isUuid } from '../state/revisions.ts'
 import { withTemporaryFolder } from '../system/temporary-folder.ts'
 import { type Classified, failedAnswer, failureOf, quoteForeign, type ReviewProgram } from './failure.ts'
 import { type GroupOptions, type GroupOutcome, runInGroup } from './process.ts'
@@ -107,7 +108,7 @@ export type TurnRequest = {
 export function firstRequest({ thread, effort, schema }: Question): TurnRequest {
   const request = { resume: null, keepsThread: thread.kind !== 'none', effort, schema, replaced: null, notices: [] }
   if (thread.kind !== 'resume') return request
-  if (isThreadId(thread.id)) return { ...request, resume: thread.id }
+  if (isUuid(thread.id)) return { ...request, resume: thread.id }
   return replaceThread(request, thread.id, 'what was noted of it is not the id of a thread')
 }
 
@@ -120,10 +121,6 @@ export function turnText({ turn = null, schema }: Question, request: TurnRequest
 /** For a backend, or a model, that takes no schema. */
 export const schemaInWords = (schema: Schema): string =>
   `Answer with one JSON object by this JSON schema, and nothing around it:\n${JSON.stringify(embedded(schema))}`
-
-/** `codex exec resume` takes any other word for a new thread, without an error. */
-export const isThreadId = (id: string): boolean =>
-  /^[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}$/i.test(id)
 
 const replaceThread = (request: TurnRequest, was: string, why: string): TurnRequest => ({
   ...request,

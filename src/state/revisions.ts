@@ -22,7 +22,6 @@ import { passPath, type RevisionPart, reviewDir, reviewPaths, revisionPath } fro
 
 type ThreadRead = { kind: 'absent' } | { kind: 'known'; id: string } | { kind: 'refused'; why: string }
 
-/** `codex exec resume` silently starts a new thread when the id is no UUID, so only a UUID is returned. */
 export function readThread(root: string): ThreadRead {
   const read = readRegular(root, reviewPaths.thread, 256)
   if (read.kind !== 'read') return read
@@ -36,7 +35,8 @@ export function writeThread(root: string, id: string): void {
   saveFile(root, reviewPaths.thread, `${id.toLowerCase()}\n`)
 }
 
-const isUuid = (text: string): boolean => /^[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}$/i.test(text)
+/** `codex exec resume` takes any other word for a new thread, without an error. */
+export const isUuid = (text: string): boolean => /^[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}$/i.test(text)
 
 /**
  * The counter, or the last revision with a result where that is more: after a crash between the two writes, or when the

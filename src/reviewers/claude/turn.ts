@@ -1,4 +1,5 @@
 import type { Failure, Usage } from '../../schemas/review.ts'
+import { isUuid } from '../../state/revisions.ts'
 import { asList, asRecord, countOf, isRecord, type JsonRecord, parseJson, textOf } from '../../text/json.ts'
 import {
   type Classified,
@@ -11,7 +12,7 @@ import {
   withQuote,
 } from '../failure.ts'
 import type { GroupOutcome } from '../process.ts'
-import { isThreadId, type LineResult, type Turn } from '../program.ts'
+import type { LineResult, Turn } from '../program.ts'
 import { claudeProgram, readingTools } from './program.ts'
 
 /** One run of Claude Code: the state folded from what `claude --print` prints, and the answer or failure it ends with. */
@@ -145,7 +146,7 @@ function readResult(event: JsonRecord): ClaudeResult {
   }
 }
 
-const sessionIn = (id: unknown): string | null => (isThreadId(textOf(id)) ? textOf(id) : null)
+const sessionIn = (id: unknown): string | null => (isUuid(textOf(id)) ? textOf(id) : null)
 
 /** Of this run alone, also on a session that goes on. */
 function usageIn(value: unknown): Usage | null {
