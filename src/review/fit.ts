@@ -235,13 +235,14 @@ function rankOfTitle(title: string, above: number): number {
   return own === 3 || above === 3 ? 3 : Math.min(own, above)
 }
 
-const hunksOf = (text: string, file: DiffFile): Part[] =>
-  file.hunks.map(({ start, end }) => {
+function hunksOf(text: string, file: DiffFile): Part[] {
+  const [head, rank] = [text.slice(file.start, file.headEnd), rankOfFile(file)]
+  return file.hunks.map(({ start, end }) => {
     const bodyStart = text.indexOf('\n', start) + 1 || end
-    const head = text.slice(file.start, file.headEnd)
     const [lead, body] = [text.slice(start, bodyStart), text.slice(bodyStart, end)]
-    return { title: file.path, head, lead, body, stub: '', rank: rankOfFile(file) }
+    return { title: file.path, head, lead, body, stub: '', rank }
   })
+}
 
 /** Every file with the size of its change, as many as fit. */
 function listFiles(files: readonly DiffFile[], available: number, eol: string, count: CountTokens): string {

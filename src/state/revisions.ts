@@ -50,7 +50,7 @@ export function countRevisions(root: string): Counter {
 }
 
 type Revision = { revision: number; parts: readonly RevisionPart[] }
-type RevisionRead = { snapshot: RegularRead; result: JsonRead<unknown>; annotated: RegularRead }
+type RevisionRead = { snapshot: RegularRead; result: JsonRead<unknown> }
 
 /** In ascending order. `folder` may be a cycle of the history. */
 export function listRevisions(root: string, folder: string = reviewDir): readonly Revision[] {
@@ -68,7 +68,6 @@ export function listRevisions(root: string, folder: string = reviewDir): readonl
 export const readRevision = (root: string, revision: number, folder: string = reviewDir): RevisionRead => ({
   snapshot: readRegular(root, revisionPath(revision, 'snapshot.md', folder)),
   result: readJson(root, revisionPath(revision, 'codex.json', folder), anyJson),
-  annotated: readRegular(root, revisionPath(revision, 'annotated.md', folder)),
 })
 
 /** How many revisions of this cycle were reviewed. `why` says why it is 0 where the file does not. */

@@ -130,7 +130,7 @@ it.each(['.claude', '.claude/review', reviewPaths.sessions])('no reader follows 
     const refused = { kind: 'refused', why: `${path} is a symbolic link, not a directory` }
     expect([readApproval(root), readThread(root), readProgress(root)]).toEqual([refused, refused, refused])
     expect([readEvents(root), verifyLedger(root)]).toEqual([refused, refused])
-    expect(readRevision(root, 1)).toEqual({ snapshot: refused, result: refused, annotated: refused })
+    expect(readRevision(root, 1)).toEqual({ snapshot: refused, result: refused })
     expect(readCounter(root)).toEqual({ value: 0, why: refused.why })
     expect([listRevisions(root), listCycles(root)]).toEqual([[], []])
   }

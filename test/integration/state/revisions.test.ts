@@ -36,7 +36,6 @@ it('keeps the exact bytes', () => {
   expect(readRevision(root, 1)).toEqual({
     snapshot: { kind: 'read', bytes: plan },
     result: { kind: 'read', value: { verdict: 'CHANGES_REQUIRED' } },
-    annotated: { kind: 'read', bytes: Buffer.from('F1') },
   })
 })
 
