@@ -2,7 +2,7 @@ import { statSync } from 'node:fs'
 import { basename, join, relative, resolve } from 'node:path'
 import { readThroughLinks } from '../state/linked-files.ts'
 import type { GitDirs } from '../system/git-dirs.ts'
-import { gitSync } from '../system/hook-git.ts'
+import { gitSyncOrThrow } from '../system/hook-git.ts'
 import { claudeDir, resolvePath } from '../system/paths.ts'
 import { sha256 } from '../system/sha256.ts'
 import { printable } from '../text/clean.ts'
@@ -40,8 +40,8 @@ const gitTimeoutMs = 20_000
 /** Claude Code finds them when it reads files beside them, through links too, but not in what git ignores. */
 function findNested(root: string, below: string): Omit<Places, 'folders'> & { folders: string[] } {
   const listed = listFiles(join(root, below))
-  if (listed === null)
-    return { folders: [], problems: [{ path: below || '.', why: 'cannot be listed by git' }], lines: null }
+  if (typeof listed === 'string')
+    return { folders: [], problems: [{ path: below || '.', why: `cannot be listed by git: ${listed}` }], lines: null }
   const { lines, links, repositories, folders, unreadable } = listed
   const found = [...folders].map((folder) => `${below}${folder}/.claude`).filter((path) => isFolder(join(root, path)))
   const problems: Places['problems'] = unreadable.map((path) => ({
@@ -84,14 +84,21 @@ const sentText = /(?:^|\/)(?:(?:CLAUDE(?:\.local)?|AGENTS)\.md|\.claude|\.claude
 
 type Listed = { lines: string[]; links: string[]; repositories: string[]; folders: Set<string>; unreadable: string[] }
 
-function listFiles(folder: string): Listed | null {
-  const list = (...args: string[]): string[] | null => {
+/** A text: why they cannot be listed. */
+function listFiles(folder: string): Listed | string {
+  const list = (...args: string[]): string[] => {
     const options = ['-c', 'core.fsmonitor=false', 'ls-files', '-z', '-o', '--exclude-standard']
-    const run = gitSync(folder, [...options, ...args], gitTimeoutMs)
-    return run.kind === 'ended' && run.exitCode === 0 ? run.stdout.toString('utf8').split('\0').slice(0, -1) : null
+    return gitSyncOrThrow(folder, [...options, ...args], gitTimeoutMs)
+      .split('\0')
+      .slice(0, -1)
   }
-  const [lines, ignored] = [list('-s'), list('-i', '--directory')]
-  if (lines === null || ignored === null) return null
+  let listed: readonly [string[], string[]]
+  try {
+    listed = [list('-s'), list('-i', '--directory')]
+  } catch (error) {
+    return (error as Error).message
+  }
+  const [lines, ignored] = listed
   const links: string[] = []
   const repositories: string[] = []
   const folders = new Set<string>()

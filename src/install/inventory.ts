@@ -96,8 +96,10 @@ const prefixOf = ({ path }: Place): string =>
 
 function settingsItems(context: Context, gitDirs: GitDirs): InventoryItem[] {
   const record = readInstallRecord(gitDirs.own)
+  const place: Place = { path: sharedSettings, from: 'repository' }
+  if (record.kind === 'refused') return [wholeFile(context, place, `cannot be told from ours: ${record.why}`)]
   const installed = settingsFrom(record.kind === 'read' ? record.value.settings.after : '')
-  return itemsIn(context, { path: sharedSettings, from: 'repository' }, (text) => inSettings(text, installed))
+  return itemsIn(context, place, (text) => inSettings(text, installed))
 }
 
 function itemsIn(context: Context, place: Place, find: (text: string) => Finding[]): InventoryItem[] {

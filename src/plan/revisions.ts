@@ -145,6 +145,7 @@ function readAmended(
 ): ReviewedRevision | null {
   const revision = Number(number)
   const { snapshot, result } = readRevision(root, revision, folder)
+  for (const read of [snapshot, result]) throwIfUnreadable(`${folder}/plan_v${revision}`, read)
   if (snapshot.kind !== 'read' || result.kind !== 'read' || sha256(snapshot.bytes) !== plan_hash) return null
   if (!accepts(reviewResultSchema, result.value) || result.value.verdict !== 'APPROVED') return null
   return toReviewed(revision, snapshot.bytes, result.value)

@@ -142,7 +142,9 @@ export function detectPlanChange(root: string): PlanChange {
 function carryOver(root: string, approval: Approval): PlanChange | null {
   const [plan, revision] = [readPlanBytes(root), approval.review_version ?? null]
   if (plan.kind !== 'read' || revision === null) return null
-  const snapshot = readRegular(root, revisionPath(revision, 'snapshot.md'))
+  const path = revisionPath(revision, 'snapshot.md')
+  const snapshot = readRegular(root, path)
+  throwIfUnreadable(path, snapshot)
   if (snapshot.kind !== 'read' || sha256(snapshot.bytes) !== (approval.carried_from ?? approval.plan_hash)) return null
   return isOnlyTicked(snapshot.bytes, plan.bytes)
     ? { kind: 'carried-over', approval, planHash: sha256(plan.bytes) }

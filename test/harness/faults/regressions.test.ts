@@ -210,6 +210,16 @@ const rows: readonly Row[] = [
     ...{ name: 'lstat', target: /src\/app\.ts$/ },
   },
   {
+    was: 'with an install record that could not be read our own hooks were listed as the repository’s, not trusted',
+    ...{ scene: 'plan-gate doctor (open)', kind: 'EMFILE', only: 'last' },
+    ...{ name: 'open for reading', target: /plan-gate\/install\.json$/ },
+  },
+  {
+    was: 'an approved text that could not be read was taken for none, and the plan was reviewed as a new one',
+    ...{ scene: 'PostToolUse: the approved plan changed', kind: 'EACCES' },
+    ...{ name: 'lstat', target: /cycle-0001\/plan_v2\.snapshot\.md$/ },
+  },
+  {
     was: 'our .gitignore that could not be read was archived as a file of the user’s, without a word on why',
     ...{ scene: 'plan-gate finish <work> (approved)', kind: 'EIO', only: 'last' },
     ...{ name: 'readFile', target: /\.claude\/\.gitignore$/ },
