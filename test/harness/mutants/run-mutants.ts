@@ -74,7 +74,7 @@ const untimed = ['--testTimeout=600000', '--hookTimeout=600000', `--testNamePatt
 
 /** The first test that fails; null where all pass. The hooks that tests run are bundles, so they are built anew. */
 function runTests(tests: readonly string[]): string | null {
-  if (tests.includes('test/integration/hooks')) run(['--import', 'tsx', 'src/build/build.ts'])
+  if (tests.includes('test/integration/hooks')) build()
   const report = join(copy, 'report.json')
   rmSync(report, { force: true })
   const vitest = [
@@ -107,8 +107,11 @@ type Report = {
 const run = (args: readonly string[]): number =>
   spawnSync(process.execPath, args, { cwd: copy, stdio: 'ignore' }).status ?? 1
 
+const build = (): number => run(['--import', 'tsx', 'src/build/build.ts'])
+
 try {
   copySources()
+  build()
   let unseen = chosen
   for (const tests of stages) {
     if (unseen.length === 0) break
