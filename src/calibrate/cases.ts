@@ -56,14 +56,14 @@ export function chooseCases(
     ]
   }
   const defects = classes.flatMap((name) =>
-    firstOf(ordered(name), perClass, (base) => defectCase(base, name, seed, requiredSections)),
+    firstOf(ordered(name), perClass, (base) => makeCase(base, name, seed, requiredSections)),
   )
   const used = new Set(defects.map(({ base }) => base.id))
   const controls = controlNames.flatMap((name) => {
     const order = ordered(name)
     // Where there is a choice, those that got a defect: the two figures are about the same texts.
     const preferred = [...order.filter(({ id }) => used.has(id)), ...order.filter(({ id }) => !used.has(id))]
-    return firstOf(preferred, perClass, (base) => controlCase(base, name, seed, requiredSections))
+    return firstOf(preferred, perClass, (base) => makeCase(base, name, seed, requiredSections))
   })
   return [...defects, ...controls]
 }
@@ -78,69 +78,44 @@ function firstOf(bases: readonly Base[], count: number, make: (base: Base) => Ca
   return made
 }
 
-const randomFor = (seed: string, base: Base, name: string): Random => seededRandom(`${seed} ${base.id} ${name}`)
+type CopyName = DefectClass | ControlName
+type Copy = Pick<Case, 'defect' | 'content' | 'files'>
 
-function defectCase(base: Base, name: DefectClass, seed: string, sections: readonly string[]): Case | null {
-  const random = randomFor(seed, base, name)
-  if (base.type === 'code') {
-    const mutant = seedCodeDefect(base.files, name, random)
-    return mutant === null ? null : codeCase(base, mutant.files, { defect: mutant.defect, control: null })
-  }
+/** null: the base has no place for it. */
+function makeCase(base: Base, name: CopyName, seed: string, sections: readonly string[]): Case | null {
+  const random = seededRandom(`${seed} ${base.id} ${name}`)
+  const copy = base.type === 'code' ? copyOfChange(base, name, random) : copyOfPlan(base, name, random, sections)
+  if (copy === null) return null
+  const hash = sha256(JSON.stringify([base.intent, copy.content]))
+  return { id: `${base.id} ${name}`, base, control: controlOf(name), ...copy, hash }
+}
+
+const controlOf = (name: CopyName): ControlName | null => controlNames.find((each) => each === name) ?? null
+
+function copyOfPlan(base: PlanBase, name: CopyName, random: Random, sections: readonly string[]): Copy | null {
+  const control = controlOf(name)
   const facts = { exists: base.exists, hasRequest: base.intent !== null }
-  const mutant = seedPlanDefect(base.text, name, facts, random)
-  if (mutant === null || isSeenByChecklist(base, mutant.text, sections)) return null
-  return planCase(base, mutant.text, { defect: mutant.defect, control: null })
+  const mutant = control === null ? seedPlanDefect(base.text, name as DefectClass, facts, random) : null
+  const content = control === null ? mutant?.text : makePlanControl(base.text, control, random)
+  if (content == null || isSeenByChecklist(base, content, sections)) return null
+  const isToldInFile = base.origin === 'shipped' && base.intent !== null
+  const request = isToldInFile ? [{ path: 'docs/request.md', text: base.intent }] : []
+  return { defect: mutant?.defect ?? null, content, files: [{ path: 'docs/plan.md', text: content }, ...request] }
 }
 
-function controlCase(base: Base, name: ControlName, seed: string, sections: readonly string[]): Case | null {
-  if (base.type === 'code') {
-    const files = makeCodeControl(base.files, name)
-    return files === null ? null : codeCase(base, files, { defect: null, control: name })
-  }
-  const text = makePlanControl(base.text, name, randomFor(seed, base, name))
-  return text === null || isSeenByChecklist(base, text, sections)
-    ? null
-    : planCase(base, text, { defect: null, control: name })
-}
-
-type What = Pick<Case, 'defect' | 'control'>
-
-const idOf = (base: Base, { defect, control }: What): string => `${base.id} ${defect?.class ?? control}`
-
-function planCase(base: Base, text: string, what: What): Case {
-  const request = base.intent === null ? [] : [{ path: 'docs/request.md', text: base.intent }]
-  const files = [{ path: 'docs/plan.md', text }, ...(base.origin === 'shipped' ? request : [])]
-  return {
-    id: idOf(base, what),
-    base,
-    ...what,
-    content: text,
-    files,
-    hash: sha256(JSON.stringify([base.intent, text])),
-  }
-}
-
-function codeCase(base: Base & { readonly type: 'code' }, files: readonly ChangedFile[], what: What): Case {
-  const content = diffOf(files)
+function copyOfChange(base: CodeBase, name: CopyName, random: Random): Copy | null {
+  const control = controlOf(name)
+  const mutant = control === null ? seedCodeDefect(base.files, name as DefectClass, random) : null
+  const files = control === null ? mutant?.files : makeCodeControl(base.files, control)
+  if (files == null) return null
   const after = new Map(files.map((file) => [file.path, file.after]))
   // A file that is gone from the change is as it was before it.
   const written = base.files.map(({ path, before }) => ({ path, text: after.get(path) ?? before }))
-  return {
-    id: idOf(base, what),
-    base,
-    ...what,
-    content,
-    files: written,
-    hash: sha256(JSON.stringify([base.intent, content])),
-  }
+  return { defect: mutant?.defect ?? null, content: diffOf(files), files: written }
 }
 
 /** Such a text is handed back before any reviewer is asked, so it says nothing about one. */
-function isSeenByChecklist(
-  base: Base & { readonly type: 'plan' },
-  text: string,
-  requiredSections: readonly string[],
-): boolean {
+function isSeenByChecklist(base: PlanBase, text: string, requiredSections: readonly string[]): boolean {
   const setup = { requiredSections, maxBytes: 1_000_000, readChanges: readPlanScope, exists: base.exists }
   const known = new Set(checkPlan(base.text, setup).map(({ problem }) => problem))
   return checkPlan(text, setup).some(({ problem }) => !known.has(problem))
@@ -201,53 +176,36 @@ type Common = {
   readonly note: string | null
 }
 
-export type Base = Common &
-  (
-    | { readonly type: 'plan'; readonly text: string; readonly exists: (path: string) => boolean }
-    | { readonly type: 'code'; readonly files: readonly ChangedFile[] }
-  )
+type PlanBase = Common & { readonly type: 'plan'; readonly text: string; readonly exists: (path: string) => boolean }
+type CodeBase = Common & { readonly type: 'code'; readonly files: readonly ChangedFile[] }
+export type Base = PlanBase | CodeBase
 
 export const shippedFolder = (): string => join(packageRoot(), 'templates', 'calibration')
 
-export function readShippedPlans(): readonly Base[] {
-  const folder = shippedFolder()
-  const names = readdirSync(join(folder, 'plans')).filter(
-    (name) => name.endsWith('.md') && !name.endsWith('.request.md'),
-  )
-  return names
+const shippedText = (...path: readonly string[]): string => readFileSync(join(shippedFolder(), ...path), 'utf8')
+const shippedNames = (folder: string, pattern: RegExp, recursive = false): readonly string[] =>
+  readdirSync(join(shippedFolder(), folder), { recursive, encoding: 'utf8' })
+    .filter((name) => pattern.test(name))
     .sort()
-    .map((name) => ({
-      id: name.replace(/\.md$/, ''),
-      type: 'plan',
-      origin: 'shipped',
-      text: readFileSync(join(folder, 'plans', name), 'utf8'),
-      intent: readFileSync(join(folder, 'plans', name.replace(/\.md$/, '.request.md')), 'utf8'),
-      exists: (path) => existsSync(join(folder, 'project', path)),
-      commit: null,
-      note: null,
-    }))
-}
+const isShipped = (path: string): boolean => existsSync(join(shippedFolder(), 'project', path))
+const ofShipped = { origin: 'shipped', commit: null, note: null } as const
 
-export function readShippedChanges(): readonly Base[] {
-  const folder = shippedFolder()
-  const names = readdirSync(join(folder, 'changes')).filter((name) => !name.endsWith('.md'))
-  return names.sort().map((name) => {
-    const paths = readdirSync(join(folder, 'changes', name), { recursive: true, encoding: 'utf8' })
-    const files = paths
-      .filter((path) => /\.\w+$/.test(path))
-      .sort()
-      .map((path): ChangedFile => {
-        const before = join(folder, 'project', path)
-        return {
-          path,
-          before: existsSync(before) ? readFileSync(before, 'utf8') : null,
-          after: readFileSync(join(folder, 'changes', name, path), 'utf8'),
-        }
-      })
-    const intent = readFileSync(join(folder, 'changes', `${name}.md`), 'utf8')
-    return { id: `change-${name}`, type: 'code', origin: 'shipped', files, intent, commit: null, note: null }
+export const readShippedPlans = (): readonly Base[] =>
+  shippedNames('plans', /^(?!.*\.request\.md$).*\.md$/).map((name) => {
+    const id = name.replace(/\.md$/, '')
+    const [text, intent] = [shippedText('plans', name), shippedText('plans', `${id}.request.md`)]
+    return { ...ofShipped, id, type: 'plan', text, intent, exists: isShipped }
   })
-}
+
+export const readShippedChanges = (): readonly Base[] =>
+  shippedNames('changes', /^(?!.*\.md$)/).map((name) => {
+    const files = shippedNames(`changes/${name}`, /\.\w+$/, true).map((path) => ({
+      path,
+      before: isShipped(path) ? shippedText('project', path) : null,
+      after: shippedText('changes', name, path),
+    }))
+    return { ...ofShipped, id: `change-${name}`, type: 'code', files, intent: shippedText('changes', `${name}.md`) }
+  })
 
 type Place = {
   readonly root: string
