@@ -1,5 +1,6 @@
 import type { Route } from '../reviewers/route-table.ts'
 import type { Calibration, CellResult } from '../schemas/calibration.ts'
+import { present } from '../text/clean.ts'
 import { type Cell, formatHours, inThousands } from './run.ts'
 import { fewBases, isApart, type Share } from './statistics.ts'
 
@@ -37,18 +38,17 @@ export function notesOn(cells: readonly CellResult[], type: Calibration['type'])
   const few = measured.filter(isTooFew).map(({ name, recall }) => `${name} about ${Math.round(recall.effective)}`)
   const bases = Math.max(0, ...measured.map(({ recall }) => recall.bases))
   const texts = type === 'plan' ? 'plans' : 'changes'
-  return [
-    ...(bases > 0 && bases < fewBases
-      ? [
-          `All copies are of ${bases} ${bases === 1 ? texts.slice(0, -1) : texts}: the intervals are about ${bases === 1 ? 'it' : 'these'} only, and not about other ${texts}.`,
-        ]
-      : []),
-    ...(few.length > 0
-      ? [`No order is proposed: of independent cases, ${few.join(' and ')}; ${whatItTakes}.`]
-      : measured.length > 0 && measured.every(({ recall }) => recall.hits === 0)
-        ? ['No order is proposed: nobody found anything.']
-        : []),
-  ]
+  const ofOne = bases === 1
+  return present(
+    bases > 0 &&
+      bases < fewBases &&
+      `All copies are of ${bases} ${ofOne ? (type === 'plan' ? 'plan' : 'change') : texts}: the intervals are about ${ofOne ? 'it' : 'these'} only, and not about other ${texts}.`,
+    few.length > 0
+      ? `No order is proposed: of independent cases, ${few.join(' and ')}; ${whatItTakes}.`
+      : measured.length > 0 &&
+          measured.every(({ recall }) => recall.hits === 0) &&
+          'No order is proposed: nobody found anything.',
+  )
 }
 
 function moreOf(one: CellResult, other: CellResult): string {
@@ -164,8 +164,7 @@ export function formatCalibration(result: Calibration, paint: Paint): readonly s
     '',
     paint('dim', intervalNote),
     ...result.notes,
-    ...unsureNotes(result),
-    ...heldNotes(result),
+    ...hitNotes(result),
     ...(comparisons.length === 0 ? [] : ['', ...comparisons.map(({ words }) => words)]),
     ...(proposal === null ? [] : ['', ...proposal.why, '', paint('bold', 'For plan-gate.yaml:'), proposal.yaml]),
   ]
@@ -200,38 +199,27 @@ function classRows(cells: readonly CellResult[]): readonly (readonly string[])[]
   ])
 }
 
-function unsureNotes({ cells, judge, rule }: Calibration): readonly string[] {
+function hitNotes({ cells, judge, rule, bases }: Calibration): readonly string[] {
   const unsure = cells.reduce((sum, cell) => sum + cell.unsure, 0)
-  const byCode = `Whether a finding is a hit is decided by place and words: ${rule.agreed} of ${rule.pairs} labelled pairs that these decide (they were chosen with most of these in view), kappa ${rule.kappa.toFixed(2)}.`
-  const byJudge =
-    judge === null
-      ? []
-      : [
-          ...(judge.why === null ? [] : [`The judge, ${judge.route}, did not answer everything: ${judge.why}`]),
-          ...(judge.pairs === 0 ? [] : [agreementOf(judge)]),
-        ]
-  const left =
-    unsure === 0
-      ? []
-      : [
-          `In ${unsure} reviews that did not decide it; they count as misses.${judge === null ? ' --judge <row> asks another reviewer.' : ''}`,
-        ]
-  return [byCode, ...byJudge, ...left]
+  return present(
+    `Whether a finding is a hit is decided by place and words: ${rule.agreed} of ${rule.pairs} labelled pairs that these decide (they were chosen with most of these in view), kappa ${rule.kappa.toFixed(2)}.`,
+    judge?.why && `The judge, ${judge.route}, did not answer everything: ${judge.why}`,
+    judge !== null && judge.pairs > 0 && agreementOf(judge),
+    unsure > 0 &&
+      `In ${unsure} reviews that did not decide it; they count as misses.${judge === null ? ' --judge <row> asks another reviewer.' : ''}`,
+    bases.map(({ name, note }) => note !== null && `${name}: ${note}.`),
+    bases.map(
+      ({ name, is_held }) =>
+        is_held &&
+        `${name}: its unchanged copy is held up in most reviews by all. Look at it: it may have a defect of its own.`,
+    ),
+  )
 }
 
 const agreementOf = ({ route, agreed, pairs, kappa }: NonNullable<Calibration['judge']>): string =>
   `The judge, ${route}, agrees with ${agreed} of ${pairs} labelled pairs, kappa ${kappa.toFixed(2)}.${
     kappa < 0.6 ? ' That is too little to rely on it: choose another row.' : ''
   }`
-
-const heldNotes = ({ bases }: Calibration): readonly string[] => [
-  ...bases.flatMap(({ name, note }) => (note === null ? [] : [`${name}: ${note}.`])),
-  ...bases.flatMap(({ name, is_held }) =>
-    is_held
-      ? [`${name}: its unchanged copy is held up in most reviews by all. Look at it: it may have a defect of its own.`]
-      : [],
-  ),
-]
 
 function columns(rows: readonly (readonly string[])[]): readonly string[] {
   const widths = (rows[0] ?? []).map((_, at) => Math.max(...rows.map((row) => row[at]?.length ?? 0)))

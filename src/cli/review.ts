@@ -30,7 +30,7 @@ import { findCheckout } from '../system/repository.ts'
 import { sha256 } from '../system/sha256.ts'
 import { type ExitSignal, exitCodeOfSignal } from '../system/signals.ts'
 import { worktreeDiff } from '../system/worktree-diff.ts'
-import { clipEnd, clockTime, roughTime } from '../text/clean.ts'
+import { clipEnd, clockTime, present, roughTime } from '../text/clean.ts'
 import { parseDiff } from '../text/diff.ts'
 import { clipToWidth } from '../text/width.ts'
 import type { Flags, Run } from './command.ts'
@@ -382,32 +382,32 @@ const colours = { APPROVED: 'green', CHANGES_REQUIRED: 'red', DECISION_NEEDED: '
 
 function describeResult(result: ReviewResult, { paintOut }: Terminal): string {
   const { verdict, summary, question, findings, previous_findings: previous = [], pass_metadata: meta } = result
-  return [
+  return present(
     paintOut(colours[verdict], verdict),
     clean(summary),
-    ...(question === null || question === undefined ? [] : ['', clean(question)]),
-    ...findings.flatMap(({ id, severity, section, problem, evidence, fix, sources = [] }) => [
+    question ? ['', clean(question)] : [],
+    findings.flatMap(({ id, severity, section, problem, evidence, fix, sources = [] }) => [
       '',
       `${paintOut('bold', `${id} ${severity}`)}  ${clean(section)}${foundBy({ sources })}`,
       `  ${clean(problem)}`,
-      ...(evidence === '' ? [] : [`  ${paintOut('dim', clean(evidence))}`]),
-      ...(fix === '' ? [] : [`  → ${clean(fix)}`]),
+      evidence !== '' && `  ${paintOut('dim', clean(evidence))}`,
+      fix !== '' && `  → ${clean(fix)}`,
     ]),
-    ...(previous.length === 0 ? [] : ['', 'Earlier findings:']),
-    ...previous.map(({ id, status, reason }) => `  ${id} ${status}  ${paintOut('dim', clean(reason))}`),
-    ...(meta === undefined ? [] : ['', paintOut('dim', describeMeta(result, meta))]),
-  ].join('\n')
+    previous.length > 0 ? ['', 'Earlier findings:'] : [],
+    previous.map(({ id, status, reason }) => `  ${id} ${status}  ${paintOut('dim', clean(reason))}`),
+    meta === undefined ? [] : ['', paintOut('dim', describeMeta(result, meta))],
+  ).join('\n')
 }
 
 const describeMeta = ({ verification }: ReviewResult, meta: NonNullable<ReviewResult['pass_metadata']>): string =>
-  [
+  present(
     [meta.route, ...otherReaders(meta)].join(' and '),
     meta.repository === true ? 'with the repository' : 'without the repository',
     `${meta.passes_completed} ${meta.passes_completed === 1 ? 'pass' : 'passes'}`,
     `${(meta.total_duration_ms / 1000).toFixed(1)} s`,
-    ...(meta.complexity === null ? [] : [`complexity ${meta.complexity}`]),
-    ...(verification === 'skipped' ? ['findings not verified'] : []),
-    ...(typeof meta.cost_usd === 'number' ? [formatDollars(meta.cost_usd)] : []),
-  ].join(' · ')
+    meta.complexity && `complexity ${meta.complexity}`,
+    verification === 'skipped' && 'findings not verified',
+    typeof meta.cost_usd === 'number' && formatDollars(meta.cost_usd),
+  ).join(' · ')
 
 const clean = (text: string): string => escapeUntrusted(text).replaceAll('\n', '\n  ')

@@ -136,3 +136,9 @@ export function clockTime(ms: number): string {
 /** "about 3 min", or "about 40 s". */
 export const roughTime = (ms: number): string =>
   ms < 90_000 ? `about ${Math.max(1, Math.round(ms / 1000))} s` : `about ${Math.round(ms / 60_000)} min`
+
+type Part = string | null | false | undefined
+
+/** Those of the lines that there are. */
+export const present = (...parts: readonly (Part | readonly Part[])[]): string[] =>
+  parts.flat().filter((part) => typeof part === 'string')
