@@ -15,21 +15,24 @@ export function checkForReal(lines: readonly string[], seconds: number): Confirm
   try {
     const script = fileURLToPath(new URL('./oracle/real-runs.ts', import.meta.url))
     const command = ['env', `TMPDIR=${folder}`, process.execPath, '--import', 'tsx', script, file, String(seconds)]
-    const inside = sandboxed(folder, command)
+    const inside = sandboxed(folder, [...command, 'sandboxed'])
     const [program = '', ...args] = inside ?? command
     const { status, stdout, stderr } = spawnSync(program, args, {
       maxBuffer: 256 * 1024 * 1024,
       stdio: ['ignore', 'pipe', 'pipe'],
     })
     if (status !== 0) throw new Error(`the lines could not be run: ${stderr.toString().slice(-2_000)}`)
-    const { toolboxes, missing, watched, failures, ...counts } = JSON.parse(stdout.toString()) as RealRuns
+    const { lines: ran, boxes, missing, watched, failures } = JSON.parse(stdout.toString()) as RealRuns
+    const counted = (count: number): string => count.toLocaleString('en-US')
     const how = [
-      `${counts.runs.toLocaleString('en-US')} runs in bash with ${toolboxes.join(', ')}`,
+      ...boxes
+        .filter((box) => box.ran > 0)
+        .map((box) => `${counted(box.ran)} by ${box.name} (${counted(box.succeeded)} with success)`),
       inside === null ? 'WITHOUT a sandbox' : 'in a sandbox, as an ordinary user',
-      watched ? 'with strace' : 'strace is MISSING',
+      watched > 0 ? `${counted(watched)} watched by strace` : 'strace is MISSING',
       ...missing.map((name) => `${name} is MISSING`),
     ]
-    return { ran: counts.lines, how: how.join(', '), failures }
+    return { ran, how: how.join(', '), failures }
   } finally {
     rmSync(base, { recursive: true, force: true })
   }

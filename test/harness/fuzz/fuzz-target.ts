@@ -45,11 +45,13 @@ export async function* fuzzTarget(target: Target, { seed, guided, slack = 1 }: O
   }
   try {
     await lookAtAll(run, target.seeds.map(shortened))
+    // They are in the corpus, whatever they reach.
+    run.blocks?.takeNew(true)
     yield progressOf(run, target)
     const random = makeRandom(seed)
     for (let size = 50; ; size = Math.min(2_000, Math.ceil(size * 1.1))) {
       const began = performance.now()
-      await lookAtAll(run, newInputs(size, target, run.corpus, random))
+      await lookGuided(run, newInputs(size, target, run.corpus, random))
       run.failures.push(...(opened.settle?.() ?? []).filter((failure) => isNew(failure, run.failures)))
       yield progressOf(run, target)
       if (performance.now() - began > 500) size = Math.max(20, Math.ceil(size / 2))
@@ -97,8 +99,23 @@ function newInputs(count: number, { make, pieces }: Target, corpus: readonly str
 /** A batch of the slowest that are allowed is far from this. */
 const batchMs = 10_000
 
-/** One part of the time is for finding out which input it was that reached something new. */
-const guidedShare = 4
+/** One part of the time is for asking what was reached, and for finding out which input it was that reached something new. */
+const guidedShare = 10
+
+async function lookGuided(run: Run, inputs: readonly string[]): Promise<void> {
+  const { blocks } = run
+  if (blocks === null || run.guidedMs > (performance.now() - run.began) / guidedShare) return lookAtAll(run, inputs)
+  // What was reached since it was asked last is not the doing of these inputs.
+  await guide(run, () => blocks.takeNew(false))
+  await lookAtAll(run, inputs)
+  await guide(run, () => (blocks.takeNew(false) > 0 ? keepThoseThatReach(run, inputs) : undefined))
+}
+
+async function guide(run: Run, work: () => unknown): Promise<void> {
+  const began = performance.now()
+  await work()
+  run.guidedMs += performance.now() - began
+}
 
 async function lookAtAll(run: Run, inputs: readonly string[]): Promise<void> {
   let next = 0
@@ -116,11 +133,6 @@ async function lookAtAll(run: Run, inputs: readonly string[]): Promise<void> {
     await waiting.pop()
   }
   run.inputs += inputs.length
-  const began = performance.now()
-  if (run.guidedMs < (began - run.began) / guidedShare && (run.blocks?.takeNew(false) ?? 0) > 0) {
-    await keepThoseThatReach(run, inputs)
-    run.guidedMs += performance.now() - began
-  }
 }
 
 /** The batch may have been too much for a busy machine; a single input is not. */

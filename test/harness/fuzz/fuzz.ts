@@ -3,7 +3,7 @@ import { parseArgs } from 'node:util'
 import { installLocked } from '../../support/install-locked.ts'
 import { keepRegressions } from './regressions.ts'
 import { reportOf } from './report.ts'
-import { type Outcome, runTargets } from './run-targets.ts'
+import { type Outcome, realShareOf, runTargets, sumOf } from './run-targets.ts'
 import type { Confirmed } from './target.ts'
 import { targets } from './targets/all.ts'
 
@@ -56,13 +56,17 @@ async function main(): Promise<number> {
   for (const name of ['yaml-readers', 'clients'])
     await installLocked(name).catch((error: Error) => console.error(`${name} could not be installed: ${error.message}`))
   console.log(`seed ${seed}: ${chosen.length} targets, ${minutes} minutes, ${jobs} processes`)
+  const until = performance.now() + minutes * 60_000
   const outcomes = await runTargets(chosen, { minutes, inputs, seed, jobs, tell: (line) => console.log(line) })
   const confirmed: (Confirmed & { readonly name: string })[] = []
-  for (const { name, confirm } of chosen) {
+  for (const [at, target] of chosen.entries()) {
+    const { name, confirm } = target
     const found = outcomes.find((outcome) => outcome.name === name)?.found ?? []
     if (confirm === undefined || found.length === 0) continue
     console.log(`${name}: ${found.length.toLocaleString('en-US')} allowed inputs go before the real program`)
-    confirmed.push({ name, ...(await confirm(found, (minutes * 60) / 8)) })
+    const left = Math.max(0, until - performance.now()) / 1_000
+    const seconds = Math.max(10, (left * realShareOf(target)) / sumOf(chosen.slice(at), realShareOf))
+    confirmed.push({ name, ...(await confirm(found, seconds)) })
   }
   const report = reportOf(outcomes, confirmed, seed)
   console.log(report)

@@ -40,6 +40,8 @@ describe('the shells', () => {
 describe('the real programs', () => {
   const plants = {
     "sed -n '1w zz' list.txt": 'zz',
+    "sed '1e' list.txt": 'processes',
+    'dd if=list.txt of=list.txt conv=notrunc': 'list.txt',
     "find list.txt -exec touch zz ';'": 'touch',
     "jq '.x, env' data.json": 'environment',
     'xxd list.txt -p': '-p',

@@ -11,6 +11,9 @@ export type Blocks = {
 type Range = { readonly startOffset: number; readonly endOffset: number; readonly count: number }
 type Reached = Map<string, Uint8Array>
 
+/** Its range is the whole class. */
+const initializer = '<instance_members_initializer>'
+
 /** V8's own coverage of this process, by blocks. It costs the code hardly anything, and each question half a millisecond. */
 export function watchBlocks(isWatched: (url: string) => boolean): Blocks {
   const session = new Session()
@@ -22,7 +25,9 @@ export function watchBlocks(isWatched: (url: string) => boolean): Blocks {
     let found = 0
     session.post('Profiler.takePreciseCoverage', (error, answer) => {
       for (const { url, functions } of error === null ? answer.result : [])
-        if (isWatched(url)) for (const { ranges } of functions) found += countNew(reached, url, ranges, remember)
+        if (isWatched(url))
+          for (const { functionName, ranges } of functions)
+            if (functionName !== initializer) found += countNew(reached, url, ranges, remember)
     })
     return found
   }

@@ -2,6 +2,7 @@ import { fork } from 'node:child_process'
 import { fileURLToPath } from 'node:url'
 import type { Progress } from './fuzz-target.ts'
 import type { Message } from './fuzz-worker.ts'
+import { languages } from './grammar/languages.ts'
 import type { Failure, Target } from './target.ts'
 
 export type Outcome = {
@@ -27,8 +28,8 @@ export type Run = {
 
 /** Each target in a process of its own, as many at once as there are jobs; the longest first. */
 export async function runTargets(targets: readonly Target[], run: Run): Promise<readonly Outcome[]> {
-  const whole = targets.reduce((sum, target) => sum + shareOf(target), 0)
-  const seconds = (target: Target): number => (run.minutes * 60 * run.jobs * shareOf(target)) / whole
+  const whole = sumOf(targets, shareOf) / run.jobs + sumOf(targets, realShareOf)
+  const seconds = (target: Target): number => (run.minutes * 60 * shareOf(target)) / whole
   const waiting = [...targets].sort((a, b) => shareOf(b) - shareOf(a))
   const outcomes: Outcome[] = []
   const work = async (): Promise<void> => {
@@ -39,8 +40,14 @@ export async function runTargets(targets: readonly Target[], run: Run): Promise<
   return targets.flatMap(({ name }) => outcomes.filter((outcome) => outcome.name === name))
 }
 
+export const sumOf = (targets: readonly Target[], share: (target: Target) => number): number =>
+  targets.reduce((sum, target) => sum + share(target), 0)
+
 /** Of the command lines ten times as many are looked at, and each goes to the shells as well. */
 const shareOf = ({ name }: Target): number => (name === 'command' ? 6 : 1)
+/** How much of the time the real program has, one target after the other. */
+export const realShareOf = ({ name, confirm }: Target): number =>
+  confirm === undefined ? 0 : Object.hasOwn(languages, name) ? 2 : 1
 const inputsFor = ({ name }: Target, inputs: number): number => (name === 'command' ? 10 * inputs : inputs)
 
 /** Without a word for so long, a worker has met something that never ends where nothing can interrupt it. */

@@ -21,7 +21,12 @@ function quoted(text: string, random: Random): string {
   return `'${text}'`
 }
 
-const words = (text: string): readonly string[] => text.split(' ')
+const words = (text: string): readonly string[] => {
+  const list = known.get(text) ?? text.split(' ')
+  known.set(text, list)
+  return list
+}
+const known = new Map<string, readonly string[]>()
 const many = (random: Random, most: number, make: () => string, between = ''): string =>
   Array.from({ length: 1 + random.below(most) }, make).join(between)
 const maybe = (random: Random, times: number, make: () => string): string => (random.oneIn(times) ? make() : '')
@@ -109,11 +114,25 @@ function sedCommand(random: Random, depth = 0): string {
 const sedLine = (random: Random, depth = 0): string =>
   `${maybe(random, 8, () => random.pick([' ', '\t', ';']))}${random.oneIn(2) ? sedAddress(random) : ''}${sedCommand(random, depth)}${maybe(random, 8, () => ' ')}`
 
+/** What only prints, by the manual, of any characters: what is denied is not run, and so proves nothing about a sed. */
+function sedPrinting(random: Random): string {
+  const text = (): string =>
+    many(random, 6, () => (random.oneIn(3) ? random.pick(plainText) : String.fromCharCode(32 + random.below(95))))
+  const address = (): string => random.pick([() => String(random.below(9)), () => '$', () => `/${text()}/`])()
+  const addresses = (): string => address() + maybe(random, 3, () => `,${maybe(random, 4, () => '+')}${address()}`)
+  const delimiter = random.pick(words('/ / | # , @'))
+  const command = random.oneIn(3)
+    ? random.pick(words('p d q ='))
+    : `s${delimiter}${text()}${delimiter}${random.oneIn(4) ? '' : text()}${delimiter}${random.pick(words('g p gp 2 3g I Ig').concat(''))}`
+  return `${maybe(random, 2, addresses)}${maybe(random, 6, () => random.pick(['!', ' ', '! ']))}${command}`
+}
+
 /** The script, or the scripts, with the options that say where they are. */
 function sedCall(random: Random): string {
+  const line = random.oneIn(3) ? sedLine : sedPrinting
   const script = (): string =>
     quoted(
-      many(random, random.oneIn(3) ? 3 : 1, () => sedLine(random), one(random, '; ¦ ; ¦ ;  ¦ \n ¦ \n\n ¦   ¦ ')),
+      many(random, random.oneIn(3) ? 3 : 1, () => line(random), one(random, '; ¦ ; ¦ ;  ¦ \n ¦ \n\n ¦   ¦ ')),
       random,
     )
   const options = maybe(

@@ -6,9 +6,10 @@ import { type Shell, shells } from './shells.ts'
 
 /** Which of these lines, all of them allowed, a real shell would run as other commands than the gate judged. */
 export function contradictions(lines: readonly string[]): readonly Failure[] {
+  const judged = lines.map(judgedIn)
   return shells.flatMap((shell) => {
     const runs = runsInShell(lines, shell)
-    const suspects = lines.filter((line, index) => differs(line, runs[index]) !== null)
+    const suspects = lines.filter((line, index) => differs(line, judged[index], runs[index]) !== null)
     // Alone, since what is wrong with one line may spoil the next ones.
     return suspects.flatMap((line) => {
       const why = contradiction(line, shell)
@@ -23,16 +24,21 @@ export function contradictions(lines: readonly string[]): readonly Failure[] {
  */
 function contradiction(line: string, shell: Shell, tries = 6): string | null {
   const ran = runsInShell([line], shell)[0]
-  const why = differs(line, ran)
+  const why = differs(line, judgedIn(line), ran)
   if (why === null || (ran?.length === 0 && !isLineIn(shell, line))) return null
   return tries === 1 ? why : contradiction(line, shell, tries - 1)
 }
 
-/** Every command that runs is one that was judged, and each that was judged runs: after a success or after a failure. */
-function differs(line: string, ran: readonly string[] | undefined): string | null {
+type Commands = readonly (readonly string[])[]
+
+function judgedIn(line: string): Commands | undefined {
   const read = readLineHere(line)
-  if (read.kind !== 'line') return 'the gate itself cannot read it'
-  const judged = read.parts.map(({ words }) => words.map(({ text }) => text))
+  return read.kind === 'line' ? read.parts.map(({ words }) => words.map(({ text }) => text)) : undefined
+}
+
+/** Every command that runs is one that was judged, and each that was judged runs: after a success or after a failure. */
+function differs(line: string, judged: Commands | undefined, ran: readonly string[] | undefined): string | null {
+  if (judged === undefined) return 'the gate itself cannot read it'
   const seen = [...new Set(ran)].map((words) => JSON.parse(words) as string[])
   const more = seen.filter((words) => !judged.some((one) => fits(one, words)))
   const fewer = judged.filter((one) => !seen.some((words) => fits(one, words)))
@@ -43,7 +49,7 @@ function differs(line: string, ran: readonly string[] | undefined): string | nul
   return `it runs ${show(more) || 'nothing else'}, and does not run ${show(fewer) || 'anything less'}`
 }
 
-const show = (commands: readonly (readonly string[])[]): string =>
+const show = (commands: Commands): string =>
   commands
     .map((words) => JSON.stringify(words))
     .join(' and ')

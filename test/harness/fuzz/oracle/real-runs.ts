@@ -1,172 +1,153 @@
-import { spawn } from 'node:child_process'
-import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
+import { lstatSync, mkdtempSync, readdirSync, readFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
-import { readTrace, type Trace, tracedCalls } from '../../../integration/gate/bash/read-trace.ts'
 import { hasStrace } from '../../../integration/gate/bash/run-in-bash.ts'
 import { startsAnother } from '../../../integration/gate/bash/starts-another.ts'
 import { makeThrowawayRepo, type ThrowawayRepo } from '../../../integration/gate/bash/throwaway-repo.ts'
-import { snapshotTree } from '../../../support/snapshot-tree.ts'
 import type { Failure } from '../target.ts'
+import { canary, isOneCommand, runLines } from './run-lines.ts'
 import { makeToolboxes, type Toolbox } from './toolboxes.ts'
 
 export type RealRuns = {
-  /** How many of the lines were run, and how often in all: once with each set of programs that has others for it. */
   readonly lines: number
-  readonly runs: number
-  readonly toolboxes: readonly string[]
+  /** Which programs ran how many of them, and how many of those with success. */
+  readonly boxes: readonly { readonly name: string; readonly ran: number; readonly succeeded: number }[]
   readonly missing: readonly string[]
-  readonly watched: boolean
+  /** How many were watched by strace. */
+  readonly watched: number
   readonly failures: readonly Failure[]
 }
 
+/** Of very many lines, the system's programs run each, and others and strace see so many a part. */
+const fewLines = 5_000
+const few = { atOnce: 64, others: 1, watched: 1 }
+const many = { atOnce: 512, others: 4, watched: 8 }
+
 /**
  * Runs lines in a real shell, many in one process. They must end, change nothing, start nothing but what they name, open
- * no socket, and print nothing of the environment. Where some of them do, halves find out which. Not all are watched by
- * strace where there are very many: what one does to a file is seen without it.
+ * no socket, and print nothing of the environment. Where some of them do, halves find out which.
  */
-async function runAll(lines: readonly string[], forMs: number, isWatched: boolean): Promise<RealRuns> {
+async function runAll(lines: readonly string[], forMs: number): Promise<RealRuns> {
   const until = performance.now() + forMs
-  const failures: Failure[] = []
   const { boxes, missing } = makeToolboxes(mkdtempSync(join(tmpdir(), 'toolboxes-')))
+  const parts = lines.length <= fewLines ? few : many
+  const sums = boxes.map(({ name }) => ({ name, ran: 0, succeeded: 0 }))
+  const failures: Failure[] = []
   // Those that start with the same word together, so that a program that another line names does not pass.
-  const batches = chunks([...lines].sort(), atOnce)
-  let [ran, runs] = [0, 0]
+  const batches = chunks([...lines].sort(), parts.atOnce)
+  let [ran, watched] = [0, 0]
   while (batches.length > 0 && performance.now() < until && failures.length < 50) {
     const [batch = []] = batches.splice(Math.floor(Math.random() * batches.length), 1)
     ran += batch.length
-    for (const box of boxes) {
-      const some = batch.filter(box.concerns)
-      runs += some.length
-      failures.push(...(await wrongAmong(some, box, hasStrace && (isWatched || batches.length % 8 === 0))))
+    for (const [at, box] of boxes.entries()) {
+      const [sum, some] = [sums[at], batch.filter(box.concerns)]
+      if (sum === undefined || (at > 0 && (batches.length + at) % parts.others !== 0)) continue
+      const watch = hasStrace && (batches.length + at) % parts.watched === 0
+      const looked = await lookAtRuns(some, box, watch)
+      sum.ran += some.length
+      sum.succeeded += looked.succeeded
+      watched += watch ? some.length : 0
+      failures.push(...looked.failures)
     }
   }
-  const toolboxes = boxes.map(({ name }) => name)
-  return { lines: ran, runs, toolboxes, missing, watched: hasStrace, failures }
+  return { lines: ran, boxes: sums, missing, watched, failures }
 }
-
-const atOnce = 64
 
 const chunks = <T>(items: readonly T[], size: number): T[][] =>
   Array.from({ length: Math.ceil(items.length / size) }, (_, at) => items.slice(at * size, (at + 1) * size))
 
-async function wrongAmong(lines: readonly string[], box: Toolbox, watch: boolean): Promise<Failure[]> {
-  if (lines.length === 0) return []
-  const why = await whatIsWrong(lines, box, watch)
-  if (why === '') return []
-  if (lines.length > 1) {
-    const middle = Math.ceil(lines.length / 2)
-    const halves = [lines.slice(0, middle), lines.slice(middle)]
-    return [...(await wrongAmong(halves[0] ?? [], box, watch)), ...(await wrongAmong(halves[1] ?? [], box, watch))]
+type Looked = { readonly succeeded: number; readonly failures: readonly Failure[] }
+
+async function lookAtRuns(lines: readonly string[], box: Toolbox, watch: boolean): Promise<Looked> {
+  if (lines.length === 0) return { succeeded: 0, failures: [] }
+  const { why, at, succeeded } = await whatIsWrong(lines, box, watch)
+  if (why === '') return { succeeded, failures: [] }
+  if (lines.length === 1) return { succeeded, failures: [{ input: lines[0] ?? '', why: `with ${box.name} ${why}` }] }
+  const middle = Math.ceil(lines.length / 2)
+  const parts =
+    at === null
+      ? [lines.slice(0, middle), lines.slice(middle)]
+      : [lines.slice(0, at), lines.slice(at, at + 1), lines.slice(at + 1)]
+  const looked: Looked[] = []
+  for (const part of parts) looked.push(await lookAtRuns(part, box, hasStrace && (watch || part.length === 1)))
+  return {
+    succeeded: looked.reduce((sum, part) => sum + part.succeeded, 0),
+    failures: looked.flatMap(({ failures }) => failures),
   }
-  return [{ input: lines[0] ?? '', why: `with ${box.name} ${why}` }]
 }
 
-async function whatIsWrong(lines: readonly string[], box: Toolbox, watch: boolean): Promise<string> {
+/** `at`: which of the lines it is, where that is known. */
+type Wrong = { readonly why: string; readonly at: number | null; readonly succeeded: number }
+
+async function whatIsWrong(lines: readonly string[], box: Toolbox, watch: boolean): Promise<Wrong> {
   repository ??= makeThrowawayRepo()
   const { base, repo, env, remove } = repository
-  const place = {
-    base,
-    repo,
-    shell: box.shell,
-    env: { ...env, ...box.env, PATH: [box.folder, env.PATH].filter(Boolean).join(':'), CANARY_TOKEN: canary },
-  }
-  const before = snapshot(base)
+  const PATH = [box.folder, env.PATH].filter(Boolean).join(':')
+  const place = { base, repo, shell: box.shell, env: { ...env, ...box.env, PATH, CANARY_TOKEN: canary } }
+  const before = stampsIn(base)
+  const { timedOut, trace, tells, ended, startedByOne } = await runLines(lines, place, watch, 10_000)
   // What goes through the whole disk takes its time where somebody watches.
   const isAlone = lines.length === 1
-  const first = await run(lines, place, watch, 8_000 + 200 * lines.length)
-  const isEndless = first.timedOut && (!isAlone || (await run(lines, place, false, 30_000)).timedOut)
-  const changed = differences(before, snapshot(base))
+  const isEndless = timedOut && (!isAlone || (await runLines(lines, place, false, 30_000)).timedOut)
+  const changed = differences(before, stampsIn(base))
   if (changed !== '') {
     remove()
     repository = undefined
   }
-  const { trace } = first
   const others = (trace?.programs ?? []).filter((program) => !box.programs.includes(program))
   const strangers = others.filter((program) =>
     lines.every((command) => startsAnother({ command, timedOut: false, trace: { programs: [program], writes: [] } })),
   )
-  return [
+  const more = ended.findIndex(({ started }, index) => started > startedByOne && isCounted(lines[index] ?? '', box))
+  const why = [
     isEndless ? 'it does not end' : '',
     changed === '' ? '' : `it changes ${changed}`,
     strangers.length > 0 ? `it starts ${strangers.join(', ')}` : '',
+    more < 0 ? '' : `it starts ${ended[more]?.started} processes, where one program is ${startedByOne}`,
     trace !== null && trace.writes.length > 0 ? `it writes: ${trace.writes.slice(0, 3).join(' ')}` : '',
-    first.tells ? 'it prints the environment' : '',
+    tells ? 'it prints the environment' : '',
   ]
-    .filter((part) => part !== '')
-    .join('; ')
+  return {
+    why: why.filter((part) => part !== '').join('; '),
+    at: more >= 0 ? more : isEndless ? Math.min(ended.length, lines.length - 1) : null,
+    succeeded: ended.filter(({ status }) => status === 0).length,
+  }
 }
 
 let repository: ThrowawayRepo | undefined
 
-const canary = 'c4n4ry-0f-th3-env1r0nm3nt'
-
-type Place = {
-  readonly base: string
-  readonly repo: string
-  readonly shell: readonly string[]
-  readonly env: NodeJS.ProcessEnv
-}
-type Run = { readonly timedOut: boolean; readonly tells: boolean; readonly trace: Trace | null }
-
-function run(lines: readonly string[], { base, repo, shell, env }: Place, watch: boolean, forMs: number): Promise<Run> {
-  const folder = mkdtempSync(join(tmpdir(), 'script-'))
-  const [script, trace] = [join(folder, 'script'), join(folder, 'trace')]
-  writeFileSync(script, lines.map(scriptFor).join(''))
-  const strace = [
-    'strace',
-    '-f',
-    '-qq',
-    '--seccomp-bpf',
-    '-e',
-    'signal=none',
-    '-e',
-    `trace=${tracedCalls}`,
-    '-o',
-    trace,
-  ]
-  const [program = '', ...args] = [...(watch ? strace : []), ...shell, script]
-  const child = spawn(program, args, { cwd: repo, env, stdio: ['pipe', 'pipe', 'ignore'], detached: true })
-  return new Promise((resolve, reject) => {
-    let [timedOut, tells, last] = [false, false, '']
-    const deadline = setTimeout(() => {
-      timedOut = true
-      process.kill(-(child.pid ?? 0), 'SIGKILL')
-    }, forMs)
-    child.stdout.on('data', (piece: Buffer) => {
-      const text = last + piece.toString('latin1')
-      tells ||= text.includes(canary)
-      last = text.slice(-canary.length)
-    })
-    child.on('error', reject)
-    child.on('close', () => {
-      clearTimeout(deadline)
-      const read = watch ? readTrace(readFileSync(trace, 'utf8'), base) : null
-      rmSync(folder, { recursive: true, force: true })
-      resolve({ timedOut, tells, trace: read })
-    })
-  })
-}
+/** One program, in one process without threads, while nobody else starts any. */
+const isCounted = (line: string, { name }: Toolbox): boolean =>
+  isSandboxed &&
+  /^(?:sed|awk|jq|find) /.test(line) &&
+  isOneCommand(line) &&
+  !(name.includes('bfs') && /^find/.test(line))
 
 /**
- * With a stdin that never ends, so that what waits for it is seen; the client gives an empty one. rg, and grep with -r, ask
- * whether it is a pipe, and head and tail may read nothing.
+ * Every path with what changes when anybody writes it, also the same again, or makes something in it for a while. Only git
+ * may write down anew what it remembers of the files' times, and tac may keep there for a while what comes by a pipe.
  */
-const scriptFor = (line: string): string =>
-  `( eval '${line.replaceAll("'", "'\\''")}' )${readsOtherwise.test(line) ? ' </dev/null' : ''}\n`
+function stampsIn(base: string): Stamps {
+  const stamps: { [path: string]: string } = {}
+  const visit = (path: string): void => {
+    if (path === 'repo/.git/index') return
+    const { mode, ino, size, ctimeNs } = lstatSync(join(base, path), { bigint: true })
+    stamps[path] = [mode, ino, ...(mayChange.includes(path) ? [] : [size, ctimeNs])].join(' ')
+    const isFolder = (mode & 0o170000n) === 0o040000n
+    if (isFolder) for (const name of readdirSync(join(base, path))) visit(join(path, name))
+  }
+  visit('.')
+  return stamps
+}
+const mayChange = ['tmp', 'repo/.git']
 
-const readsOtherwise = /(?:^|[;&|\n]|do)\s*(?:rg|head|tail|\w*grep\b.*\s(?:['"]?-\w*[rRf]\w*|--recursive))\b/
+type Stamps = { readonly [path: string]: string }
 
-/** What git remembers of the files' times is not the repository's. */
-const snapshot = (base: string): Tree => snapshotTree(base, (path) => path === 'repo/.git/index')
-
-const differences = (before: Tree, now: Tree): string =>
+const differences = (before: Stamps, now: Stamps): string =>
   [...new Set([...Object.keys(before), ...Object.keys(now)])].filter((path) => before[path] !== now[path]).join(', ')
 
-type Tree = { readonly [path: string]: string }
-
-/** `real-runs.ts <file with lines> <seconds>`: runs allowed lines in a real bash, and tells what they did as JSON. */
-const [file = '', seconds = '60'] = process.argv.slice(2)
-const fewLines = 5_000
+/** `real-runs.ts <file with lines> <seconds> [sandboxed]`: runs allowed lines in a real bash, and tells what they did as JSON. */
+const [file = '', seconds = '60', place] = process.argv.slice(2)
+const isSandboxed = place === 'sandboxed'
 const lines = JSON.parse(readFileSync(file, 'utf8')) as readonly string[]
-process.stdout.write(JSON.stringify(await runAll(lines, Number(seconds) * 1_000, lines.length <= fewLines)))
+process.stdout.write(JSON.stringify(await runAll(lines, Number(seconds) * 1_000)))

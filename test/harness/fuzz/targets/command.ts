@@ -1,6 +1,6 @@
 import { checkPlainCommand } from '../../../../src/gate/bash/check-command.ts'
 import type { BashVerdict } from '../../../../src/gate/bash/refusal.ts'
-import { checkWithParser, policy } from '../../../support/gate/bash/check-with-parser.ts'
+import { checkWithParser, policy, readLineHere } from '../../../support/gate/bash/check-with-parser.ts'
 import { dangerous, operands } from '../../../support/gate/bash/command-words.ts'
 import { pieces } from '../../../support/gate/bash/pieces.ts'
 import { families } from '../../../support/gate/bash/rows/all.ts'
@@ -24,7 +24,7 @@ const command: Target = {
   open: () => openGate(shapeOf, contradictions),
 }
 
-/** The same for the languages of four programs: every text that is allowed is run, not one of each shape. */
+/** The same for the languages of four programs: every program that is allowed is run, not one of each shape. */
 const programs = Object.entries(languages)
   .filter(([name]) => name !== 'git')
   .map(
@@ -34,11 +34,20 @@ const programs = Object.entries(languages)
       pieces: words,
       make: (random) => `${name} ${call(random)}`,
       confirm: checkForReal,
-      open: () => openGate((line) => line),
+      open: () => openGate(programIn),
     }),
   )
 
 export const commandLines: readonly Target[] = [command, ...programs]
+
+/** The words of a line, however they are quoted and whatever file they read. */
+const programIn = (line: string): string => {
+  const read = readLineHere(line)
+  const words =
+    read.kind === 'line' ? read.parts.flatMap((part) => [...part.words.map(({ text }) => text), '']) : [line]
+  return words.map((word) => (files.includes(word) ? 'file' : word)).join('\0')
+}
+const files = ['list.txt', 'src/a.ts', 'script.sed', 'data.json']
 
 /** So many allowed lines go to the shells at once, and they may take that share of the time. */
 const atOnce = 2_000
@@ -90,12 +99,9 @@ function lookAtDenial(line: string, { rule, reason }: Extract<BashVerdict, { kin
   demand(reason.length < 1_000 && !unreadable.test(reason), `the reason is not one to read: ${reason}`)
   demand(reason.split('\n').length === 2, `the reason has not two lines: ${reason}`)
   // What is denied alone is denied behind another command, too.
-  if (line.length % 4 !== 0 || rule === 'empty') return
-  for (const joint of ['pwd && ', 'pwd ; '])
-    demand(
-      checkWithParser(joint + line, policy).kind === 'deny',
-      `it is denied (${rule}), but allowed behind "${joint}"`,
-    )
+  const joint = [undefined, 'pwd && ', undefined, 'pwd ; '][line.length % 4]
+  if (joint === undefined || rule === 'empty') return
+  demand(checkWithParser(joint + line, policy).kind === 'deny', `it is denied (${rule}), but allowed behind "${joint}"`)
 }
 
 function lookAtAllowance(line: string): void {
