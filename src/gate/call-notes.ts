@@ -36,9 +36,6 @@ type CallNote = {
   readonly files: { readonly [name in Watched]: string } | null
 }
 
-/** Whether it is another file than before the call. Its content may be the same. */
-type ChangedDuringCall = { readonly [name in Watched]: boolean }
-
 const folder = `${gitDirFolder}/calls`
 
 /** Ids come from the hook's input, and stay apart on disks that ignore case. */
@@ -87,17 +84,10 @@ function write(gitDir: string, path: string, text: string, mode = constants.O_TR
   }
 }
 
-export type EndedCall = {
-  /** What changed during it; null for a call that changes only the file that it names. */
-  readonly changed: ChangedDuringCall | null
-  /** Whether it ran with another input than was judged. */
-  readonly isRewritten: boolean
-  readonly wasOpen: boolean
-  readonly asked: boolean
-}
+export type EndedCall = NonNullable<ReturnType<typeof endCall>>
 
 /** After the call. Null where nothing was noted before it. */
-export function endCall(gitDir: string, call: Call, root: string): EndedCall | null {
+export function endCall(gitDir: string, call: Call, root: string) {
   const path = notePath(call.tool_use_id ?? '')
   const note = readNote(gitDir, path)
   if (note === null) return null
@@ -105,7 +95,9 @@ export function endCall(gitDir: string, call: Call, root: string): EndedCall | n
   recordEnd(gitDir, path)
   const { files, wasOpen, asked } = note
   return {
+    /** Whether it is another file now, perhaps with the same content. Null for a call that changes only what it names. */
     changed: files && ofEach((name) => files[name] !== signatureOf(root, name)),
+    /** Whether it ran with another input than was judged. */
     isRewritten: note.input !== digestOf(call),
     wasOpen,
     asked,

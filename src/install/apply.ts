@@ -3,7 +3,6 @@ import { join } from 'node:path'
 import { deflateRawSync } from 'node:zlib'
 import { reflectSettings } from '../config/environment.ts'
 import type { EffectiveConfig } from '../config/schema.ts'
-import type { SandboxProof } from '../gate/sandbox/canary.ts'
 import { setUpSandbox } from '../gate/sandbox/set-up.ts'
 import { recordFirstBaseline } from '../gate/working-tree.ts'
 import type { InstallRecord } from '../schemas/records.ts'
@@ -27,7 +26,6 @@ import { sha256 } from '../system/sha256.ts'
 import { asRecord } from '../text/json.ts'
 import { readConfigIn, recompileConfig } from './compile-config.ts'
 import { refreshExcludes } from './excludes.ts'
-import type { HookEntries } from './hook-entries.ts'
 import { ownFiles } from './own-files.ts'
 import {
   foldersOf,
@@ -97,15 +95,7 @@ export async function installHere(
 
 export type Choices = { reviewer: Reviewer | null; reflect: boolean; track?: boolean; config?: string | null }
 
-export type Installed = {
-  plan: InstallPlan
-  record: InstallRecord
-  entries: HookEntries
-  sandbox: SandboxProof
-  repaired: readonly { path: string; copy: string }[]
-  /** Runs the self-test and returns the number of its checks. Throws if the gate does not hold. */
-  prove: () => Promise<number>
-}
+export type Installed = Awaited<ReturnType<typeof installWorktree>>
 
 export function installOptions(choices: Choices, config: EffectiveConfig): InstallOptions {
   if (choices.reflect && choices.reviewer === 'checklist')
@@ -138,7 +128,7 @@ async function planFor(survey: Survey, choices: Choices) {
 }
 
 /** Installs or repairs. */
-export async function installWorktree(root: string, gitDirs: GitDirs, choices: Choices): Promise<Installed> {
+export async function installWorktree(root: string, gitDirs: GitDirs, choices: Choices) {
   const found = await surveyInstall(root, gitDirs)
   const repaired = repairSettings(root, found)
   const survey = repaired.length === 0 ? found : await surveyInstall(root, gitDirs)
@@ -164,6 +154,7 @@ export function reportInstalled({ sandbox, repaired }: Installed, onProgress: Pr
   )
 }
 
+/** Runs the self-test and returns the number of its checks. Throws if the gate does not hold. */
 async function prove(root: string, gitDirs: GitDirs, record: InstallRecord): Promise<number> {
   const threat = readThreats(root).find(({ whose }) => whose !== 'user')
   if (threat !== undefined)

@@ -13,17 +13,10 @@ import { inSettings, mcpServers } from './inventory-settings.ts'
 /** An item of the inventory, and what the user said about it. `changed`: they agreed to something else. */
 type TrustItem = InventoryItem & { readonly state: 'trusted' | 'new' | 'changed' }
 
-export type Trust = {
-  readonly items: readonly TrustItem[]
-  readonly untrusted: readonly TrustItem[]
-  /** Whether Claude Code may load what the repository brings: all of it is trusted, or there is nothing. */
-  readonly loadsRepository: boolean
-  /** Plugins of the user that stay switched off, as `enabledPlugins` calls them. */
-  readonly withheldPlugins: readonly string[]
-}
+export type Trust = Awaited<ReturnType<typeof readTrust>>
 
 /** What the repository brings, compared with what the user has agreed to. */
-export async function readTrust(root: string, gitDirs: GitDirs): Promise<Trust> {
+export async function readTrust(root: string, gitDirs: GitDirs) {
   const known = knownDigests(gitDirs)
   const items = (await readInventory(root, gitDirs)).map((item): TrustItem => {
     const agreed = known[item.id] ?? []
@@ -33,7 +26,9 @@ export async function readTrust(root: string, gitDirs: GitDirs): Promise<Trust> 
   return {
     items,
     untrusted,
+    /** Whether Claude Code may load what the repository brings: all of it is trusted, or there is nothing. */
     loadsRepository: untrusted.every(({ plugin }) => plugin !== undefined),
+    /** Plugins of the user that stay switched off, as `enabledPlugins` calls them. */
     withheldPlugins: untrusted.flatMap(({ plugin }) => plugin ?? []),
   }
 }
