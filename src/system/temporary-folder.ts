@@ -10,7 +10,7 @@ export async function withTemporaryFolder<T>(
 ): Promise<T> {
   const above = parent ?? tmpdir()
   removeAbandoned(above)
-  const folder = realpathSync(mkdtempSync(join(above, `plan-gate-run-${purpose}-`)))
+  const folder = realpathSync(mkdtempSync(join(above, `plan-gate-${purpose}-`)))
   const remove = (): void => removeWithRetry(folder)
   process.once('exit', remove)
   try {
@@ -32,10 +32,10 @@ function removeWithRetry(folder: string, retries = 50): void {
   }
 }
 
-const ownName = /^plan-gate-run-[a-z]+-\w{6}$/
-const abandonedAfterMs = 24 * 3_600_000
+const ownName = /^plan-gate-(?:ask|claude|codex|demo|diff|finish|review)-\w{6}$/
+const abandonedAfterMs = 7 * 24 * 3_600_000
 
-/** What a killed process left, by its age: nothing of ours runs for a day. Nothing depends on it, so nothing fails. */
+/** What a killed process left, by its age: nothing of ours runs for a week. Nothing depends on it, so nothing fails. */
 function removeAbandoned(parent: string): void {
   try {
     for (const name of readdirSync(parent).filter((one) => ownName.test(one))) {
