@@ -67,7 +67,8 @@ describe('several servers in one table', () => {
     const place = reviewPlace({ 'plan-gate.yaml': tableOf(row), 'prd.md': '# Shop\n' })
     expect(await place.result(asked)).toMatchObject({ pass_metadata: { passes_completed: 3 } })
     expect(http.received.map(({ path }) => path)).toEqual([
-      '/v1/chat/completions',
+      // With the schema, and without.
+      ...Array<string>(2).fill('/v1/chat/completions'),
       ...Array<string>(3).fill('/v1/responses'),
     ])
   })
