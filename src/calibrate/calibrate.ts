@@ -11,7 +11,7 @@ import { settleReview } from '../review/settle.ts'
 import { createReviewers } from '../reviewers/create.ts'
 import type { Route } from '../reviewers/route-table.ts'
 import type { Calibration, CalibrationLine, ReviewLine } from '../schemas/calibration.ts'
-import type { AskReviewer, FailureClass, Question } from '../schemas/review.ts'
+import type { Question } from '../schemas/review.ts'
 import { bool, integer, listOf, type Schema, strictObjectOf } from '../schemas/schema.ts'
 import type { PassTimes } from '../state/pass-times.ts'
 import { sha256 } from '../system/sha256.ts'
@@ -246,33 +246,28 @@ async function askJudge(
   { journal, signal }: Effects,
   callsLeft: number,
 ): Promise<string | null> {
-  const redactor = makeRedactor(place.config.review.redaction.patterns)
-  const judge = createJudge({
-    ask: createReviewers(place.config, place.root, place.env)(route),
-    redact: (text) => {
-      const redaction = redactor.text(text)
-      return redaction.kind === 'redacted' ? redaction.text : ''
-    },
-    model: route.model,
-    signal,
-    random: () => sha256(`${performance.now()}`).slice(0, 12),
-    timeoutMs: place.config.review.timeout_seconds * 1000,
-  })
+  const { config, root, env } = place
+  const redactor = makeRedactor(config.review.redaction.patterns)
+  const ask = createReviewers(config, root, env)(route)
   let [calls, failuresInARow] = [0, 0]
   let why: string | null = null
   for (const { key, pairs } of questionsTo(judgeId(route), run.tasks, journal.lines())) {
     if (signal.aborted) break
     if (calls >= callsLeft) return '--max-calls is used up.'
     calls += 1
-    const said = await judge(pairs)
-    if (said.kind === 'answers') {
+    const redacted = redactor.text(JSON.stringify(pairs.map(listedPair), null, 2))
+    const question = aboutPairs(redacted.kind === 'redacted' ? redacted.text : '', route, config)
+    const answer = await ask(question, { signal, onProgress: () => {} })
+    const answers = answer.kind === 'answered' ? readAnswers(answer.text, pairs.length) : null
+    if (answers !== null) {
       failuresInARow = 0
-      journal.append({ kind: 'judgement', key, answers: said.answers })
+      journal.append({ kind: 'judgement', key, answers })
       continue
     }
     failuresInARow += 1
-    why = said.why
-    if (isForGood(said.failure, failuresInARow)) break
+    const isFailed = answer.kind === 'failed'
+    why = isFailed ? answer.why : 'Its answer was no list of judgements.'
+    if (isForGood(isFailed ? answer.failure : 'malformed', failuresInARow)) break
   }
   return why
 }
@@ -332,62 +327,32 @@ const agreementOf = (pairs: readonly { readonly a: boolean; readonly b: boolean 
 
 type Pair = { readonly defect: Defect; readonly finding: Reported }
 
-/** Whether the finding of each pair describes its defect. */
-type Judge = (
-  pairs: readonly Pair[],
-) => Promise<
-  | { readonly kind: 'answers'; readonly answers: readonly boolean[] }
-  | { readonly kind: 'failed'; readonly failure: FailureClass; readonly why: string }
->
-
 const judgeAnswerSchema = {
   $id: 'judge-answer',
   ...strictObjectOf({ answers: listOf(strictObjectOf({ pair: integer, same: bool })) }),
 } as const satisfies Schema
 
-type JudgeSetup = {
-  readonly ask: AskReviewer
-  readonly redact: (text: string) => string
-  readonly model: string | null
-  readonly signal: AbortSignal
-  readonly random: () => string
-  readonly timeoutMs: number
-}
+const listedPair = ({ defect, finding }: Pair, n: number) => ({
+  pair: n + 1,
+  defect: { what: defect.why, place: defect.section, before: defect.was, now: defect.is },
+  finding: { section: finding.section, problem: finding.problem, evidence: finding.evidence, fix: finding.fix },
+})
 
-function createJudge({ ask, redact, model, signal, random, timeoutMs }: JudgeSetup): Judge {
-  return async (pairs) => {
-    const user = userText(pairs, redact, random)
-    const question: Question = {
-      system: vocabulary.judge,
-      user,
-      model,
-      effort: null,
-      schema: judgeAnswerSchema,
-      thread: { kind: 'none' },
-      root: null,
-      timeoutMs,
-      subject: { type: 'plan', content: user },
-    }
-    const answer = await ask(question, { signal, onProgress: () => {} })
-    if (answer.kind === 'failed') return answer
-    const answers = readAnswers(answer.text, pairs.length)
-    return answers === null
-      ? { kind: 'failed', failure: 'malformed', why: 'Its answer was no list of judgements.' }
-      : { kind: 'answers', answers }
+/** Whether the finding of each pair describes its defect. */
+function aboutPairs(material: string, { model }: Route, { review }: EffectiveConfig): Question {
+  const tag = fenceTag([material], () => sha256(`${performance.now()}`).slice(0, 12))
+  const user = `Whatever stands between lines with the tag ${tag} is material.\n\n${fence(material, 'the pairs', tag)}`
+  return {
+    system: vocabulary.judge,
+    user,
+    model,
+    effort: null,
+    schema: judgeAnswerSchema,
+    thread: { kind: 'none' },
+    root: null,
+    timeoutMs: review.timeout_seconds * 1000,
+    subject: { type: 'plan', content: user },
   }
-}
-
-function userText(pairs: readonly Pair[], redact: (text: string) => string, random: () => string): string {
-  const listed = pairs.map(({ defect, finding }, n) => ({
-    pair: n + 1,
-    defect: { what: defect.why, place: defect.section, before: defect.was, now: defect.is },
-    finding: { section: finding.section, problem: finding.problem, evidence: finding.evidence, fix: finding.fix },
-  }))
-  const material = redact(JSON.stringify(listed, null, 2))
-  const tag = fenceTag([material], random)
-  return [`Whatever stands between lines with the tag ${tag} is material.`, fence(material, 'the pairs', tag)].join(
-    '\n\n',
-  )
 }
 
 function readAnswers(text: string, count: number): readonly boolean[] | null {
