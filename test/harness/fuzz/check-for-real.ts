@@ -29,7 +29,7 @@ export function checkForReal(lines: readonly string[], seconds: number): Confirm
         .filter((box) => box.ran > 0)
         .map((box) => `${counted(box.ran)} by ${box.name} (${counted(box.succeeded)} with success)`),
       inside === null ? 'WITHOUT a sandbox' : 'in a sandbox, as an ordinary user',
-      watched > 0 ? `${counted(watched)} watched by strace` : 'strace is MISSING',
+      watched === null ? 'strace is MISSING' : `${counted(watched)} watched by strace`,
       ...missing.map((name) => `${name} is MISSING`),
     ]
     return { ran, how: how.join(', '), failures }

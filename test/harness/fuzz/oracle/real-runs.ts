@@ -13,8 +13,8 @@ export type RealRuns = {
   /** Which programs ran how many of them, and how many of those with success. */
   readonly boxes: readonly { readonly name: string; readonly ran: number; readonly succeeded: number }[]
   readonly missing: readonly string[]
-  /** How many were watched by strace. */
-  readonly watched: number
+  /** How many of the runs were watched by strace; null where there is none. */
+  readonly watched: number | null
   readonly failures: readonly Failure[]
 }
 
@@ -41,8 +41,8 @@ async function runAll(lines: readonly string[], forMs: number): Promise<RealRuns
     ran += batch.length
     for (const [at, box] of boxes.entries()) {
       const [sum, some] = [sums[at], batch.filter(box.concerns)]
-      if (sum === undefined || (at > 0 && (batches.length + at) % parts.others !== 0)) continue
-      const watch = hasStrace && (batches.length + at) % parts.watched === 0
+      if (sum === undefined || (at > 0 && !isOneIn(parts.others))) continue
+      const watch = hasStrace && isOneIn(parts.watched)
       const looked = await lookAtRuns(some, box, watch)
       sum.ran += some.length
       sum.succeeded += looked.succeeded
@@ -50,8 +50,10 @@ async function runAll(lines: readonly string[], forMs: number): Promise<RealRuns
       failures.push(...looked.failures)
     }
   }
-  return { lines: ran, boxes: sums, missing, watched, failures }
+  return { lines: ran, boxes: sums, missing, watched: hasStrace ? watched : null, failures }
 }
+
+const isOneIn = (times: number): boolean => Math.random() * times < 1
 
 const chunks = <T>(items: readonly T[], size: number): T[][] =>
   Array.from({ length: Math.ceil(items.length / size) }, (_, at) => items.slice(at * size, (at + 1) * size))
