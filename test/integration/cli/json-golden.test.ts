@@ -83,7 +83,7 @@ const varying = (folder: string): readonly (readonly [RegExp, string])[] => [
   [/(?<=\(process )\d+(?=\))/g, '<pid>'],
   [/\b\d+(?= sleep 60\b)/g, '<pid>'],
   // The folder that `plan-gate demo` makes.
-  [/(?<=\/plan-gate-demo-)(?:\d+-\d+-)?[A-Za-z0-9]{6}(?=\/)/g, '<random>'],
+  [/(?<=\/plan-gate-)(?:run-)?demo-(?:\d+-\d+-)?[A-Za-z0-9]{6}(?=\/)/g, 'demo-<random>'],
   // The digest of a line of the ledger, which has a time in it; that of the first line is all zeros.
   [/(?<="prev":")(?!0{64})[0-9a-f]{64}(?=")/g, '<digest>'],
   [/(?<=\d events, head )[0-9a-f]{12}(?=[",])/g, '<digest>'],
