@@ -17,17 +17,26 @@ import { mutate } from './mutate.ts'
 
 /**
  * `npm run mutants`: puts one fault after the other into a copy of the sources and runs the tests there. A fault that no
- * test sees is a test that is missing. `-- --only <part of a file name or a reason>` tries some of them.
+ * test sees is a test that is missing. `-- --only <pattern>` of file names and reasons tries some of them.
  */
 const { values } = parseArgs({ options: { only: { type: 'string', default: '' } } })
-const chosen = mutants.filter(({ file, why }) => `${file} ${why}`.includes(values.only))
+const chosen = mutants.filter(({ file, why }) => new RegExp(values.only).test(`${file} ${why}`))
 
 /** The quick ones first; the others, and whether they pass without a fault, only for what those do not see. */
-const stages: readonly (readonly string[])[] = [
-  ['test/unit/gate/bash/tables.test.ts', 'test/unit/gate/bash/policy.test.ts', 'test/unit/gate/scope'],
-  ['test/unit/gate', 'test/unit/hooks', 'test/unit/install'],
-  ['test/integration/hooks', 'test/integration/state/approval.test.ts', 'test/integration/state/planted-links.test.ts'],
-  ['test/integration/gate', 'test/harness/fuzz'],
+const stages: readonly { readonly of: RegExp; readonly tests: readonly string[] }[] = [
+  {
+    of: /gate\/(?:bash|scope)/,
+    tests: ['test/unit/gate/bash/tables.test.ts', 'test/unit/gate/bash/policy.test.ts', 'test/unit/gate/scope'],
+  },
+  { of: /./, tests: ['test/unit/gate', 'test/unit/hooks', 'test/unit/install'] },
+  {
+    of: /./,
+    tests: [
+      'test/integration/hooks',
+      ...['approval', 'planted-links'].map((of) => `test/integration/state/${of}.test.ts`),
+    ],
+  },
+  { of: /./, tests: ['test/integration/gate', 'test/harness/fuzz'] },
 ]
 
 const copy = realpathSync(mkdtempSync(join(tmpdir(), 'plan-gate-mutants-')))
@@ -113,11 +122,11 @@ try {
   copySources()
   build()
   let unseen = chosen
-  for (const tests of stages) {
-    if (unseen.length === 0) break
+  for (const { of, tests } of stages) {
+    if (!unseen.some(({ file }) => of.test(file))) continue
     const intact = runTests(tests)
     if (intact !== null) throw new Error(`without any fault, ${intact} fails: nothing can be said about the others`)
-    unseen = unseen.filter((mutant) => !isSeen(mutant, tests))
+    unseen = unseen.filter((mutant) => !of.test(mutant.file) || !isSeen(mutant, tests))
   }
   for (const { file, why } of unseen) console.log(`SURVIVES  ${file}: ${why}`)
   console.log(`\n${chosen.length - unseen.length} of ${chosen.length} faults are seen.`)
