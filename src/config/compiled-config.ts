@@ -56,8 +56,8 @@ export async function gateConfig(root: string): Promise<CompiledConfig> {
   return restoreConfig(root)
 }
 
-/** The text of `plan-gate.yaml` that counts, if the file differs from it; null means that there was no file. */
-export function pendingConfig(root: string, gitDir: string): { readonly counts: string | null } | null {
+/** `counts`: the text of `plan-gate.yaml` that counts, if the file differs from it; null means that there was no file. */
+export function pendingConfig(root: string, gitDir: string): PendingConfig | null {
   const baseline = readConfigBaseline(gitDir)
   if (baseline.kind !== 'read') return null
   const read = readRegular(root, configFile)
@@ -65,8 +65,11 @@ export function pendingConfig(root: string, gitDir: string): { readonly counts: 
   const current = read.kind === 'read' ? read.bytes.toString('utf8') : read.kind === 'absent' ? null : undefined
   const counts = baseline.value.source
   const isSame = current === counts || (typeof current === 'string' && withoutPastedKeys(current) === counts)
-  return isSame ? null : { counts }
+  const isUnread = read.kind === 'refused' && read.errno !== undefined
+  return isSame ? null : { counts, what: isUnread ? read.why : 'plan-gate.yaml has changed' }
 }
+
+type PendingConfig = { readonly counts: string | null; readonly what: string }
 
 /**
  * Of a text that is not valid: a key that stands where the name of its variable belongs is not kept. What takes its place
@@ -78,5 +81,5 @@ export const withoutPastedKeys = (source: string): string =>
     '$1 "not kept"',
   )
 
-export const pendingNotice =
-  'plan-gate.yaml has changed. The gate still uses the earlier text; the change counts from the next session start, or after `plan-gate config --apply`.'
+export const pendingNotice = ({ what }: PendingConfig): string =>
+  `${what}. The gate still uses the earlier text; the change counts from the next session start, or after \`plan-gate config --apply\`.`

@@ -1,4 +1,4 @@
-import { type Dirent, readdirSync, statSync } from 'node:fs'
+import { type Dirent, lstatSync, readdirSync, statSync } from 'node:fs'
 import { basename, dirname, join } from 'node:path'
 import { type Document, isAlias, isScalar, parseAllDocuments, visit } from 'yaml'
 import { errnoOf } from '../state/files.ts'
@@ -267,13 +267,24 @@ function folderThroughLinks(path: string): string | null {
     const stat = statSync(path, { bigint: true })
     return stat.isDirectory() ? `${stat.dev} ${stat.ino}` : null
   } catch (error) {
-    if (noFolder.includes(errnoOf(error) ?? '')) return null
+    const errno = errnoOf(error) ?? ''
+    if (noFolder.includes(errno) || (errno === 'EACCES' && isBehindLink(path))) return null
     throw error
   }
 }
 
-/** Errors of a link that leads nowhere, in a circle, through a file, or where this user may not go. */
-const noFolder = ['ENOENT', 'ENOTDIR', 'ELOOP', 'EACCES', 'ENAMETOOLONG']
+/** Errors of a link that leads nowhere, in a circle, or through a file. */
+const noFolder = ['ENOENT', 'ENOTDIR', 'ELOOP', 'ENAMETOOLONG']
+
+/** A link may lead where this user may not go, and then Claude Code may not either. */
+function isBehindLink(path: string): boolean {
+  try {
+    if (lstatSync(path).isSymbolicLink()) return true
+  } catch {
+    // What is above it says more.
+  }
+  return dirname(path) !== path && isBehindLink(dirname(path))
+}
 
 /** Limits for one call: a repository can hold any number of such files, and the gate has seconds. */
 type ReadBudget = { entries: number; bytes: number; until: number; isCutShort: boolean }

@@ -1,4 +1,5 @@
-import { relative } from 'node:path'
+import { existsSync } from 'node:fs'
+import { join, relative } from 'node:path'
 import { pendingConfig, pendingNotice } from '../config/compiled-config.ts'
 import { reflectSettings } from '../config/environment.ts'
 import type { EffectiveConfig } from '../config/schema.ts'
@@ -116,6 +117,8 @@ function settingsThreat(root: string): string | null {
 function movedPackage(root: string, gitDir: string): string | null {
   const { packageRoot } = readStartCommand(gitDir) ?? {}
   if (packageRoot === undefined || recordStartCommand(root, gitDir, packageRoot) !== null) return null
+  // It may be there, and could not be looked at.
+  if (existsSync(join(packageRoot, 'dist/cli.mjs'))) return null
   return `the package that installed this gate is no longer in ${packageRoot}, so the commands in its messages may not run. Install it again, and run \`plan-gate open\` with it.`
 }
 
@@ -176,7 +179,8 @@ async function answerSessionStart(input: string): Promise<HookAnswer> {
   const drift = isApproved ? null : formatDrift(await reportDrift(root, own, readWorkingTree(root, gitDirs)))
   if (!isApproved) closeApproved(own)
   const sandbox = await startSandboxSession(root, gitDirs, config.config.gate.sandbox, { id, client: version })
-  if (pendingConfig(root, own) !== null) notices.push(pendingNotice)
+  const pending = pendingConfig(root, own)
+  if (pending !== null) notices.push(pendingNotice(pending))
   const lines = [
     formatSessionStart(plan, config.problems),
     describePlanted(planted),

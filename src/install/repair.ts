@@ -198,7 +198,8 @@ export function pendingConfigNotice(root: string, gitDir: string): string | null
   const signature = fileSignature([join(root, configFile)])
   if (isUnchangedSinceCheck(gitDir, 'config', signature)) return null
   recordCheck(gitDir, 'config', signature)
-  return pendingConfig(root, gitDir) === null ? null : `plan-gate: ${pendingNotice}`
+  const pending = pendingConfig(root, gitDir)
+  return pending === null ? null : `plan-gate: ${pendingNotice(pending)}`
 }
 
 /** Only files of this worktree. `doctor` reports those of the main checkout and of the user. */

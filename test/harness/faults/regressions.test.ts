@@ -67,7 +67,7 @@ const rows: readonly Row[] = [
   {
     was: 'a hook of ours that could not be read was called altered, and the approval ended for it',
     ...{ scene: 'PostToolUse: an approval by hand', kind: 'EIO' },
-    ...{ name: 'lstat', target: /hooks\/plan-gate\/reviews\.mjs$/ },
+    ...{ name: 'lstat', target: /hooks\/plan-gate\/reviews\.mjs\.br$/ },
   },
   {
     was: 'a plan that could not be read was called gone, and its approval revoked',
@@ -218,6 +218,21 @@ const rows: readonly Row[] = [
     was: 'an approved text that could not be read was taken for none, and the plan was reviewed as a new one',
     ...{ scene: 'PostToolUse: the approved plan changed', kind: 'EACCES' },
     ...{ name: 'lstat', target: /cycle-0001\/plan_v2\.snapshot\.md$/ },
+  },
+  {
+    was: 'a folder of skills that may not be looked at was taken for none, and the skill was allowed',
+    ...{ scene: 'PreToolUse: a skill that runs a command', kind: 'EACCES' },
+    ...{ name: 'stat', target: /work\/\.claude\/skills$/ },
+  },
+  {
+    was: 'a plan-gate.yaml that could not be looked at was said to have changed',
+    ...{ scene: 'PostToolUseFailure: the approved plan changed', kind: 'EACCES' },
+    ...{ name: 'lstat', target: /work\/plan-gate\.yaml$/ },
+  },
+  {
+    was: 'a package that could not be looked at was said to be gone',
+    ...{ scene: 'SessionStart: no approval', kind: 'EIO' },
+    ...{ name: 'realpath', target: /dist\/cli\.mjs$/ },
   },
   {
     was: 'our .gitignore that could not be read was archived as a file of the user’s, without a word on why',
