@@ -33,7 +33,15 @@ import {
   throwIfUnreadable,
 } from '../src/state/files.ts'
 import { verifyLedger } from '../src/state/ledger.ts'
-import { gitDirFolder, hooksDir, ignorePath, ownSkillDirs, planPath, reviewDir } from '../src/state/own-paths.ts'
+import {
+  gitDirFolder,
+  hooksDir,
+  ignorePath,
+  installRecordPath,
+  ownSkillDirs,
+  planPath,
+  reviewDir,
+} from '../src/state/own-paths.ts'
 import { readInstallRecord } from '../src/state/records.ts'
 import { UserError, unlessAbsent } from '../src/system/errors.ts'
 import { asFailure, git, gitOrNull, readBlob } from '../src/system/git.ts'
@@ -351,6 +359,7 @@ function isOwn(root: string, gitDir: string, path: string): boolean {
   if (/^\.claude\/\.[^/]*\.tmp$/.test(path)) return true
   if (path === ignorePath) return textOf(root, path).startsWith(ignoreMark)
   const record = readInstallRecord(gitDir)
+  throwIfUnreadable(installRecordPath, record)
   if (record.kind !== 'read' || path !== record.value.settings.path) return false
   const { before, after, denied } = record.value.settings
   const text = textOf(root, path)

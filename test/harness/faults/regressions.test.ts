@@ -240,6 +240,11 @@ const rows: readonly Row[] = [
     ...{ name: 'readFile', target: /\.claude\/\.gitignore$/ },
   },
   {
+    was: 'with an install record that could not be read our settings were archived as the user’s',
+    ...{ scene: 'plan-gate finish <work> (approved)', kind: 'EMFILE' },
+    ...{ name: 'open for reading', target: /worktrees\/work\/plan-gate\/install\.json$/ },
+  },
+  {
     was: 'a hook of ours that could not be read was said by `status` not to be as it was installed',
     ...{ scene: 'plan-gate status (open)', kind: 'EIO', only: 'last' },
     ...{ name: 'open for reading', target: /hooks\/plan-gate\/pre-tool-use\.mjs$/ },
