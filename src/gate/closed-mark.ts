@@ -14,8 +14,8 @@ const markPath = (session: string): string => `${folder}/${sessionName(session)}
 type Mark = {
   /** One line, for people. */
   readonly why: string
-  /** What it ends with: nothing, the user's consent, or a start in the root. */
-  readonly cause: 'bypassed' | 'untrusted' | 'below'
+  /** What it ends with: nothing, the user's consent, a start in the root, or the end of the checks at the start. */
+  readonly cause: 'bypassed' | 'untrusted' | 'below' | 'unchecked'
   /** Whether a command that only reads may run something else in this session. */
   readonly turnsCommands: boolean
 }
@@ -27,6 +27,7 @@ export function closeGate(
   { cause = 'bypassed', turnsCommands = false }: Partial<Mark> = {},
 ): void {
   for (const name of listNames(gitDir, folder)) if (isOld(join(gitDir, folder, name))) openGate(gitDir, name)
+  if (cause !== 'bypassed' && gateClosedFor(gitDir, session)?.cause === 'bypassed') return
   const told = turnsCommands ? `${why}; it can make any command run something else` : why
   putFile(gitDir, markPath(session), JSON.stringify({ why: told, cause, turnsCommands } satisfies Mark), 0o600)
 }
@@ -46,6 +47,15 @@ export const closedSessions = (gitDir: string): readonly { readonly session: str
   listNames(gitDir, folder).map((session) => ({ session, why: gateClosedFor(gitDir, session)?.why ?? '' }))
 
 export const openGate = (gitDir: string, session: string): void => removePath(gitDir, markPath(session))
+
+/** While a session starts: whatever ends the checks before their end leaves it closed. `closeUntrusted` ends it. */
+export const closeUnchecked = (gitDir: string, session: string): void =>
+  closeGate(
+    gitDir,
+    session,
+    'what this session loads was not checked to the end when it started (`plan-gate doctor` looks for the cause; `plan-gate open` starts one that loads nothing of the repository)',
+    { cause: 'unchecked', turnsCommands: true },
+  )
 
 /** `files`: relative to the root. */
 export const loadsBelow = (files: readonly string[]): string =>

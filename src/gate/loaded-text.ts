@@ -10,7 +10,10 @@ import type { ProtectedPaths } from './protected-paths.ts'
 
 type LoadedThing = { readonly kind: 'skill' | 'agent'; readonly name: string }
 
-/** Of all texts that the name could mean, and of what they take along. One in no folder is Claude Code's. */
+/**
+ * Of all texts that the name could mean, and of what they take along. One in no folder is Claude Code's, or a plugin's of
+ * the user, which is not looked for: in the sandbox it can change nothing, and the list knows no such command.
+ */
 export function inlineCommands(paths: ProtectedPaths, loaded: LoadedThing): readonly string[] {
   const budget = newReadBudget()
   const commands: string[] = []
@@ -25,6 +28,7 @@ export function inlineCommands(paths: ProtectedPaths, loaded: LoadedThing): read
     // Without a name Claude Code chooses the agent, so each of them counts.
     const meant = texts.filter((text) => (kind === 'agent' && name === '') || answersTo(text, name))
     commands.push(...meant.flatMap((text) => (kind === 'skill' ? commandsOnLoad(text) : text.problems)))
+    if (kind === 'skill' && meant.length === 0 && isOfPlugin(name)) commands.push(`what the plugin of ${name} runs`)
     waiting.push(...meant.flatMap(({ takes }) => takes))
   }
   return budget.isCutShort ? [...commands, '(there are more files here than can be looked through)'] : commands
@@ -67,6 +71,8 @@ export const commandsOnLoad = ({ problems, commands }: LoadedText): readonly str
 /** Whether Claude Code could load this one by that name. */
 export const answersTo = ({ names, label }: NamedText, name: string): boolean =>
   label === undefined || [...names, label ?? ''].some((known) => known !== '' && lastPart(known) === lastPart(name))
+
+const isOfPlugin = (name: string): boolean => name.includes(':') && !/^\s*plan-gate:/i.test(name)
 
 /** The last part of `plugin:skill` or `folder/skill`. */
 const lastPart = (name: string): string => (name.split(/[:/]/).at(-1) ?? '').trim().toLowerCase()
@@ -199,6 +205,7 @@ function readHead(text: string): Head {
 function formProblem(head: string): string | null {
   if (head.length > maxHead || (head.match(/[[{]/g) ?? []).length > maxBrackets) return 'its head is too large'
   if (/[^\P{Cc}\t\n\r]|\r(?!\n)|[\u2028\u2029\ufeff]/u.test(head)) return 'its head has invisible characters'
+  if ((head.match(/\n/g) ?? []).length > maxHeadLines) return 'its head is too large'
   const lines = head.split(/\r?\n/).filter((line) => !/^\s*(?:#|$)/.test(line))
   const isKey = (line: string): boolean => /^[A-Za-z_][\w-]*:(?:[ \t]|$)/.test(line)
   const isPlain = lines.every((line, at) => isKey(line) || (at > 0 && /^(?:[ \t]|- )/.test(line)))
@@ -206,6 +213,8 @@ function formProblem(head: string): string | null {
 }
 
 const maxHead = 32_768
+/** The YAML parser takes a second for 8,000 keys. */
+const maxHeadLines = 500
 const maxBrackets = 200
 
 /** Where it is not YAML, Claude Code puts values in quotes and tries again: many a description has a colon in it. */

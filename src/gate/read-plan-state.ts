@@ -3,6 +3,7 @@ import { type Refused, readRegular, throwIfUnreadable } from '../state/files.ts'
 import { maxPlanBytes, planPath, reviewPaths } from '../state/own-paths.ts'
 import { readCheck, readCheckOrThrow, recordCheck } from '../state/records.ts'
 import { readGitDirs } from '../system/git-dirs.ts'
+import { gitSync } from '../system/hook-git.ts'
 import { sha256 } from '../system/sha256.ts'
 import { signatureOf } from './call-notes.ts'
 import { type ApprovalOrigin, type PlanFile, type PlanState, planState } from './plan-state.ts'
@@ -34,8 +35,17 @@ function readOrigin(root: string): ApprovalOrigin {
   const [planHash, signature] = readCheckOrThrow(gitDir, 'plan')?.split(separator) ?? []
   return {
     isRecorded: false,
-    seen: planHash === undefined ? null : { planHash, isNewer: signature !== signatureOf(root, 'approval') },
+    seen:
+      planHash === undefined
+        ? null
+        : { planHash, isNewer: signature !== signatureOf(root, 'approval') && !isTracked(root, reviewPaths.approval) },
   }
+}
+
+/** What a merge or a switch of branches has written is nobody's decision. */
+function isTracked(root: string, path: string): boolean {
+  const run = gitSync(root, ['-c', 'core.fsmonitor=false', 'ls-files', '--error-unmatch', '--', path], 3_000)
+  return run.kind !== 'ended' || run.exitCode !== 1
 }
 
 const separator = ' with '

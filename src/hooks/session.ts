@@ -5,7 +5,7 @@ import { reflectSettings } from '../config/environment.ts'
 import type { EffectiveConfig } from '../config/schema.ts'
 import { sweepClaims } from '../gate/answer-claims.ts'
 import { sweepCalls } from '../gate/call-notes.ts'
-import { closeUntrusted, loadsBelow } from '../gate/closed-mark.ts'
+import { closeUnchecked, closeUntrusted, loadsBelow } from '../gate/closed-mark.ts'
 import type { PlanState } from '../gate/plan-state.ts'
 import { readPlanState } from '../gate/read-plan-state.ts'
 import { closeApproved, describePlanted, takePlanted } from '../gate/sandbox/approved.ts'
@@ -150,6 +150,7 @@ async function answerSessionStart(input: string): Promise<HookAnswer> {
   const { own } = gitDirs
   // A compaction can come while a subagent works.
   const isCompaction = source === 'compact'
+  if (id !== undefined && !isCompaction) closeUnchecked(own, id)
   if (!isCompaction) {
     sweepCalls(own)
     sweepClaims(own)

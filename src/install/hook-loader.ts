@@ -19,13 +19,16 @@ return module.exports}
 load.cachePins={}
 load.scripts={}`
 
-/** `linkedTo`: the git directory that a linked worktree shares with its main checkout. */
+/**
+ * `linkedTo`: the git directory that a linked worktree shares with its main checkout. Only one in its `worktrees`, where
+ * nothing can be written under an approval.
+ */
 const folderFunctions = `function realPath(dir){try{return fs.realpathSync.native(dir)}catch{const above=path.dirname(dir);return above===dir?dir:path.join(realPath(above),path.basename(dir))}}
 function gitDirAt(dir){try{const at=path.join(dir,'.git'),stat=fs.statSync(at,{throwIfNoEntry:false})
 if(!stat||stat.isDirectory())return stat?at:null
 const line=stat.isFile()&&stat.size<5e3?fs.readFileSync(at,'utf8').split('\\n',1)[0].trimEnd():''
 return line.startsWith('gitdir: ')?path.resolve(dir,line.slice(8)):null}catch{return null}}
-function linkedTo(dir,git){try{return git!==path.join(dir,'.git')&&fs.readFileSync(path.join(git,'gitdir'),'utf8').trim()===path.join(dir,'.git')?path.resolve(git,'../..'):null}catch{return null}}`
+function linkedTo(dir,git){try{return path.basename(path.dirname(git))==='worktrees'&&git!==path.join(dir,'.git')&&fs.readFileSync(path.join(git,'gitdir'),'utf8').trim()===path.join(dir,'.git')?path.resolve(git,'../..'):null}catch{return null}}`
 
 /**
  * What `node -e` runs for an entry, with the arguments bundle, its sha256, those of the code caches, and a word for the
@@ -43,8 +46,9 @@ export const localLoader = (exitCode: number): string =>
     `
 const {env}=process,root=path.resolve(file,'../../../..')
 ${folderFunctions}
+const own=gitDirAt(root),common=own&&linkedTo(root,own)||own
 function isBelow(started){for(let dir=started;dir!==root;dir=path.dirname(dir)){const git=gitDirAt(dir)
-if(dir===path.dirname(dir)||git&&linkedTo(dir,git))return false}
+if(dir===path.dirname(dir)||git&&linkedTo(dir,git)===common)return false}
 return true}`,
     `const named=path.resolve(env.CLAUDE_PROJECT_DIR||'.'),real=realPath(named)
 env.${sessionDirVariable}=real

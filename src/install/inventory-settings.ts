@@ -51,7 +51,7 @@ function parseObject(text: string, path: string): { settings: Settings } | Findi
   const why =
     parsed.kind === 'invalid'
       ? `is not valid: ${parsed.why}`
-      : text.length > maxLength
+      : text.length > maxLength || text.split('":').length > maxKeys
         ? 'is too large'
         : hasKeyTwice(text)
           ? 'has a key twice'
@@ -61,6 +61,8 @@ function parseObject(text: string, path: string): { settings: Settings } | Findi
 }
 
 const maxLength = 200_000
+/** Each is compared with each. */
+const maxKeys = 2_000
 
 /** JSON is YAML; only this one complaint of its parser is asked for. */
 const hasKeyTwice = (text: string): boolean =>

@@ -1,4 +1,4 @@
-import { cpSync, existsSync, lstatSync, readdirSync, readFileSync, rmSync } from 'node:fs'
+import { existsSync, lstatSync, mkdirSync, readdirSync, readFileSync, renameSync, rmSync } from 'node:fs'
 import { basename, join } from 'node:path'
 import { putFile, readRegular } from '../../state/files.ts'
 import { configFile, gitDirFolder, planPath, reviewPaths, sandboxDir } from '../../state/own-paths.ts'
@@ -38,14 +38,28 @@ export function takePlanted(gitDir: string): readonly string[] {
   const absent = readRegular(gitDir, `${sandboxDir}/absent`)
   const paths = absent.kind === 'read' ? absent.bytes.toString('utf8').split('\n') : []
   const planted = paths.filter((path) => path !== '' && lstatSync(path, { throwIfNoEntry: false }) !== undefined)
-  const now = new Date().toISOString().replace(/[:.]/g, '-')
-  for (const path of planted) {
-    const to = join(gitDir, gitDirFolder, 'planted', `${now}-${basename(path)}`)
-    cpSync(path, to, { recursive: true, verbatimSymlinks: true })
-    rmSync(path, { recursive: true })
-  }
+  // What goes on in the background would put it back.
+  if (planted.length > 0) endSandboxes(gitDir, (profile) => profile === 'approved')
+  const errors = planted.flatMap((path) => putAside(path, join(gitDir, gitDirFolder, 'planted')))
+  if (errors.length > 0) throw errors[0]
   if (!existsSync(join(gitDir, recordPath))) rmSync(join(gitDir, markPath), { force: true })
   return planted
+}
+
+/** A pipe or an unreadable folder cannot be copied to another file system: it is removed, and so is all else. */
+function putAside(path: string, folder: string): unknown[] {
+  const to = join(folder, `${new Date().toISOString().replace(/[:.]/g, '-')}-${basename(path)}`)
+  try {
+    mkdirSync(folder, { recursive: true })
+    renameSync(path, to)
+  } catch {
+    try {
+      rmSync(path, { recursive: true, force: true })
+    } catch (error) {
+      return [error]
+    }
+  }
+  return []
 }
 
 export const describePlanted = (planted: readonly string[]): string | null =>
