@@ -36,7 +36,7 @@ const isAccepted = (hash: string, { isRecorded, seen }: ApprovalOrigin): boolean
   isRecorded || (seen !== null && seen.planHash === hash && seen.isNewer)
 
 const unseen =
-  'approval.json was written by hand before plan-gate had seen this text of docs/plan.md unapproved, so it does not count; the user writes it again, or runs `plan-gate approve --force --reason "…"`'
+  'approval.json was written by hand before plan-gate had seen this text of docs/plan.md unapproved, or with a commit, so it does not count; the user writes it again, or runs `plan-gate approve --force --reason "…"`'
 
 /** The hash of the plan that an approval is for; null where nothing is approved. */
 export const approvedHash = (approval: ApprovalFile): string | null =>

@@ -2,8 +2,8 @@ import { isRecordedApproval, readApproval } from '../state/approval.ts'
 import { type Refused, readRegular, throwIfUnreadable } from '../state/files.ts'
 import { maxPlanBytes, planPath, reviewPaths } from '../state/own-paths.ts'
 import { readCheck, readCheckOrThrow, recordCheck } from '../state/records.ts'
+import { gitEnvironment } from '../system/environment.ts'
 import { readGitDirs } from '../system/git-dirs.ts'
-import { gitSync } from '../system/hook-git.ts'
 import { sha256 } from '../system/sha256.ts'
 import { signatureOf } from './call-notes.ts'
 import { type ApprovalOrigin, type PlanFile, type PlanState, planState } from './plan-state.ts'
@@ -44,8 +44,9 @@ function readOrigin(root: string): ApprovalOrigin {
 
 /** What a merge or a switch of branches has written is nobody's decision. */
 function isTracked(root: string, path: string): boolean {
-  const run = gitSync(root, ['-c', 'core.fsmonitor=false', 'ls-files', '--error-unmatch', '--', path], 3_000)
-  return run.kind !== 'ended' || run.exitCode !== 1
+  const { spawnSync } = process.getBuiltinModule('node:child_process')
+  const args = ['-c', 'core.fsmonitor=false', 'ls-files', '--error-unmatch', '--', path]
+  return spawnSync('git', args, { cwd: root, env: gitEnvironment(), timeout: 3_000, stdio: 'ignore' }).status !== 1
 }
 
 const separator = ' with '

@@ -222,7 +222,7 @@ function newKeys(path: string, before: string, now: string): string[] {
 
 /** By git itself, a key and its value each; null where it cannot read the text. Only for a file that was changed. */
 function entriesOf(text: string): string[] | null {
-  const args = ['config', '--file', '-', '--list', '--null']
+  const args = ['config', '--file', '-', '--no-includes', '--list', '--null']
   const { spawnSync } = process.getBuiltinModule('node:child_process')
   const run = spawnSync('git', args, { input: text, env: gitEnvironment(), encoding: 'utf8', timeout: timeoutMs })
   return run.status === 0 ? run.stdout.split('\0').slice(0, -1) : null

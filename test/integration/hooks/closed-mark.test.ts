@@ -1,9 +1,9 @@
 import { existsSync, mkdirSync, rmSync, utimesSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
-import { afterEach, beforeEach, expect, it } from 'vitest'
-import { closeGate, gateClosedFor, openGate } from '../../../src/gate/closed-mark.ts'
+import { afterEach, beforeEach, describe, expect, it } from 'vitest'
+import { closeGate, closeUntrusted, gateClosedFor, openGate, openTrusted } from '../../../src/gate/closed-mark.ts'
 import { type GatedWorktree, gatedWorktree } from '../../support/gated-worktree.ts'
-import { askGate } from '../../support/run-hook.ts'
+import { askGate, runHook } from '../../support/run-hook.ts'
 
 let worktree: GatedWorktree
 let gitDir: string
@@ -52,3 +52,31 @@ it.each(['', '{"why":', 'why; it can make any command run something else'])(
     expect(askGate(worktree.root, 'Bash', { command: 'ls' }, { session_id: 's1' })).toMatch(/is damaged/)
   },
 )
+
+it('what skipped the gate once keeps it closed, whatever the user agrees to', () => {
+  closeGate(gitDir, 's1', 'Write ran unchecked')
+  closeUntrusted(gitDir, 's1', ['env:X'], [])
+  openTrusted(gitDir)
+  closeUntrusted(gitDir, 's1', [], [])
+  expect(gateClosedFor(gitDir, 's1')).toMatchObject({ why: 'Write ran unchecked', cause: 'bypassed' })
+})
+
+describe('the start of a session', () => {
+  const start = () => runHook(worktree.root, 'session-start', { hook_event_name: 'SessionStart', session_id: 's1' })
+
+  it('leaves no mark where its checks came to their end', () => {
+    start()
+    expect(gateClosedFor(gitDir, 's1')).toBeNull()
+  })
+
+  it('leaves the session closed where they did not, for commands that read as well', () => {
+    rmSync(worktree.at('.claude/review/sessions'), { recursive: true, force: true })
+    worktree.write('.claude/review/sessions', '')
+    expect(start).toThrow(/ended with 1/)
+    expect(write('s1')).toMatch(/was not checked to the end when it started/)
+    expect(askGate(worktree.root, 'Bash', { command: 'ls' }, { session_id: 's1' })).toMatch(/was not checked/)
+    rmSync(worktree.at('.claude/review/sessions'))
+    start()
+    expect(write('s1')).toBeNull()
+  })
+})

@@ -608,6 +608,19 @@ describe('where the repository has settings of its own, and the entries are in t
     },
   )
 
+  it('neither takes a folder for a linked worktree that only says so', async () => {
+    const named = worktree.at('src/deep/.git')
+    for (const folder of ['.git/objects/zz', '.git/objects/worktrees/zz', 'src/worktrees/zz']) {
+      mkdirSync(worktree.at(folder), { recursive: true })
+      writeFileSync(join(worktree.at(folder), 'gitdir'), `${named}\n`)
+      writeFileSync(named, `gitdir: ${worktree.at(folder)}\n`)
+      const cwd = worktree.at('src/deep')
+      const ran = await Promise.all([local, gate as Entry].map((hook) => run(hook, cwd, writing(cwd))))
+      expect([folder, ran.map(({ exitCode }) => exitCode)]).toEqual([folder, [2, 2]])
+    }
+    rmSync(named)
+  })
+
   it('they leave a linked worktree alone, and hold where a link takes the place of the folder', async () => {
     for (const path of ['.claude/worktrees/inner', join(temporaryFolder(), 'outer')]) {
       worktree.git('worktree', 'add', '--quiet', '--detach', path)

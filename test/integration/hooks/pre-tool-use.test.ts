@@ -103,6 +103,16 @@ describe('an approval', () => {
     expect(askGate(worktree.root, 'Bash', { command: 'make' })).toMatch(/has changed/)
   })
 
+  it('that a merge or a switch of branches has brought opens nothing', () => {
+    worktree.write('docs/plan.md', '# Plan\n')
+    worktree.approve()
+    expect(write('src/app.ts')).toBeNull()
+    worktree.git('add', '--force', '.claude/review/approval.json')
+    expect(write('src/app.ts')).toMatch(/or with a commit/)
+    worktree.git('reset', '--quiet')
+    expect(write('src/app.ts')).toBeNull()
+  })
+
   it.each<[string, () => void, RegExp]>([
     [
       'for another plan',

@@ -53,6 +53,13 @@ it('under an approval the command that the skill names to check it is allowed', 
   expect(askGate(worktree.root, 'Bash', { command: 'sha256sum docs/plan.md' })).toBeNull()
 })
 
+it('a skill of a plugin, whose text is not read, is left to the sandbox', async () => {
+  worktree = await gatedWorktree({})
+  expect(askGate(worktree.root, 'Skill', { skill: 'tools:fmt' })).toMatch(/what the plugin of tools:fmt runs/)
+  for (const skill of ['plan-gate:plan-with-review', 'init'])
+    expect(askGate(worktree.root, 'Skill', { skill })).toBeNull()
+})
+
 describe('a skill with commands in it', () => {
   beforeEach(async () => {
     worktree = await gatedWorktree({

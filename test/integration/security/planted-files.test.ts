@@ -1,7 +1,8 @@
 import { execFileSync } from 'node:child_process'
-import { existsSync, mkdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
+import { existsSync, lstatSync, mkdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { dirname, join } from 'node:path'
-import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import { afterAll, beforeAll, describe, expect, it, onTestFinished } from 'vitest'
+import { takePlanted } from '../../../src/gate/sandbox/approved.ts'
 import { hooksDir } from '../../../src/state/own-paths.ts'
 import { type GatedWorktree, gatedWorktree } from '../../support/gated-worktree.ts'
 import { runHook } from '../../support/run-hook.ts'
@@ -101,4 +102,22 @@ describe.each(kinds)('$kind', ({ make }) => {
       expect(String(error)).toMatch(/ended with 1: plan-gate: /)
     }
   }
+})
+
+it('what a command under an approval has planted is taken away whatever it is, and the rest with it', async () => {
+  const worktree = await gatedWorktree()
+  onTestFinished(worktree.remove)
+  const { own } = worktree.gitDirs
+  const planted = kinds.map(({ kind, make }) => {
+    const path = worktree.at(`.${kind.replaceAll(' ', '-')}`)
+    execFileSync('sh', ['-c', make, '-', path, worktree.root])
+    return path
+  })
+  const last = worktree.write('.git/commondir', 'elsewhere\n')
+  mkdirSync(join(own, 'plan-gate/sandbox'), { recursive: true })
+  writeFileSync(join(own, 'plan-gate/sandbox/had-approval'), '')
+  writeFileSync(join(own, 'plan-gate/sandbox/absent'), [...planted, worktree.at('none'), last].join('\n'))
+  expect(takePlanted(own)).toEqual([...planted, last])
+  expect(planted.filter((path) => lstatSync(path, { throwIfNoEntry: false }))).toEqual([])
+  expect([existsSync(last), takePlanted(own)]).toEqual([false, []])
 })

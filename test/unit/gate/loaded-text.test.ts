@@ -114,6 +114,7 @@ describe('commandsOnLoad', () => {
       `---\n${'name'.repeat(200_000)}`,
       `---\nname: ${'[{'.repeat(90)}\n---\n`,
       `---\n${'name:\n'.repeat(5_000)}---\n`,
+      ...Array.from({ length: 25 }, () => `---\n${Array.from({ length: 4_000 }, (_, n) => `k${n}:\n`).join('')}---\n`),
     ]
     const before = performance.now()
     for (const text of texts) expect(readLoadedText(text)).toBeTruthy()
