@@ -76,6 +76,8 @@ function runTarget(target: Target, seconds: number, { inputs, seed, tell }: Run)
       clearTimeout(silence)
       silence = setTimeout(() => worker.kill('SIGKILL'), silenceMs)
       isOver = message.kind === 'done'
+      for (const { input, why } of message.progress.failures.slice(outcome.failures.length))
+        tell(`${name}: ${JSON.stringify(input).slice(0, 500)}\n  ${why.slice(0, 300)}`)
       outcome = {
         ...outcome,
         ...message.progress,

@@ -21,7 +21,7 @@ export type RealRuns = {
 /** Of very many lines, the system's programs run each, and others and strace see so many a part. */
 const fewLines = 5_000
 const few = { atOnce: 64, others: 1, watched: 1 }
-const many = { atOnce: 512, others: 4, watched: 8 }
+const many = { atOnce: 512, others: 8, watched: 8 }
 
 /**
  * Runs lines in a real shell, many in one process. They must end, change nothing, start nothing but what they name, open

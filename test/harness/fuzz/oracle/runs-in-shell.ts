@@ -12,9 +12,10 @@ import type { Shell } from './shells.ts'
  */
 export function runsInShell(lines: readonly string[], { program, args }: Shell): readonly (readonly string[])[] {
   const base = mkdtempSync(join(tmpdir(), 'plan-gate-shell-'))
-  const [script, folder] = [join(base, 'script'), join(base, 'empty')]
+  const [script, folder, turn] = [join(base, 'script'), join(base, 'empty'), join(base, 'turn')]
   mkdirSync(folder)
-  writeFileSync(script, scriptFor(lines))
+  spawnSync('mkfifo', [turn])
+  writeFileSync(script, scriptFor(lines, turn))
   try {
     const { stdout } = spawnSync(program, [...args, script], {
       cwd: folder,
@@ -41,12 +42,16 @@ const commandsIn = (text: string): string[] =>
     .slice(0, -1)
     .map((words) => JSON.stringify(words.replaceAll(lineEnd, '\n').split('\0').slice(0, -1)))
 
-/** Nothing can be written, and only the functions can be found. */
-const scriptFor = (lines: readonly string[]): string =>
+/**
+ * Nothing can be written, and only the functions can be found. Those of a pipe tell in turns, since a pipe takes only
+ * short texts as a whole.
+ */
+const scriptFor = (lines: readonly string[], turn: string): string =>
   [
     'ulimit -f 0',
     'exec 3>&1 >/dev/null 2>&1',
-    `tell() { builtin printf '%s\\0' "\${@//$newline/$line_end}" "$one" >&3; return $status_; }`,
+    `exec 4<>${quoted(turn)}; builtin printf '\\n' >&4`,
+    `tell() { builtin read -r _ <&4; builtin printf '%s\\0' "\${@//$newline/$line_end}" "$one" >&3; builtin printf '\\n' >&4; return $status_; }`,
     "one=$'\\1' newline=$'\\n' line_end=$'\\3'",
     ...[...new Set(names.map((name) => name.split(' ')[0]))].map((name) => `${name}() { tell ${name} "$@"; }`),
     'command_not_found_handle() { tell "$@"; }',
