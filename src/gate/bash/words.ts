@@ -149,7 +149,8 @@ function checkPart(part: WordPart | DoubleQuotedChild, word: Word, isFirst: bool
       return
     case 'SimpleExpansion':
     case 'ParameterExpansion':
-      return plainExpansion.test(part.text) ? undefined : refuseExpansion(word)
+      // Inside double quotes, bash looks for the end of a substitution in `$$(` and `$${`, and runs nothing.
+      return plainExpansion.test(part.text) && !(isQuoted && part.text === '$$') ? undefined : refuseExpansion(word)
     case 'ArithmeticExpansion':
       return refuseExpansion(word)
     case 'CommandExpansion':

@@ -49,6 +49,10 @@ export const words: Rows = {
       'cat "$HOME/.netrc"',
     ],
     expansion: [
+      'echo "$$"',
+      'echo "$$(a"; ls',
+      'echo "$$(a)"',
+      'for f in src/a.ts; do echo x"$${f"; wc -l "$f"; done',
       'cat $x',
       'echo "$x[1]"',
       'echo "$x:h"',
