@@ -69,14 +69,13 @@ const textOf = (root: string, path: string): string => {
   return path.startsWith('.claude/settings') ? withAnyCache(root, text) : text
 }
 
-/** An entry pins the code cache beside its bundle, which is other bytes each time that it is made; none is as good. */
+/** An entry pins the code caches beside its bundles, which are other bytes each time that they are made; none is as good. */
 function withAnyCache(root: string, settings: string): string {
   const folder = join(root, hooksDir)
   const caches = entriesOf(folder).filter(({ name }) => name.endsWith('.cache'))
-  const pins = ['', ...caches.map(({ name }) => sha256(readFileSync(join(folder, name))))]
-  return settings.replace(/("[0-9a-f]{64}",\s*)"([0-9a-f]*)"/g, (whole, pin: string, cachePin: string) =>
-    pins.includes(cachePin) ? `${pin}"its cache"` : whole,
-  )
+  const pins = caches.map(({ name }) => `\\"${name}\\":\\"${sha256(readFileSync(join(folder, name)))}\\"`)
+  const without = pins.reduce((text, pin) => text.replaceAll(`${pin},`, '').replaceAll(pin, ''), settings)
+  return without.replaceAll('"{}"', '""')
 }
 
 function entriesOf(folder: string) {
