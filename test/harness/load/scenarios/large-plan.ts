@@ -5,11 +5,11 @@ import { fireHook, medianOf, type Ran, runCommand } from '../run-measured.ts'
 import { must, type Scenario } from '../scenario.ts'
 import { tinyReviewer } from '../tiny-reviewer.ts'
 
-/** A plan up to what `plan.max_bytes` lets through: reviewed twice, gated, shown. */
+/** A plan up to about what `plan.max_tokens` lets through: reviewed twice, gated, shown. */
 export const largePlan: Scenario = {
   name: 'a large plan',
   unit: 'kB',
-  sizes: { full: [9, 90, 900], quick: [9, 90] },
+  sizes: { full: [9, 30, 120], quick: [9, 90] },
   run: async (size) => {
     const reviewer = tinyReviewer()
     const worktree = await gatedWorktree(
