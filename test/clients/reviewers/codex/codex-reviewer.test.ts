@@ -270,8 +270,8 @@ describe('a thread that cannot be resumed', () => {
 describe('a Codex that must end', () => {
   it('is gone at the deadline, with the command that it runs', () =>
     withCodex({ turns: [runs('echo begun; sleep 987'), says('yes')] }, async (codex) => {
-      const answer = await codex.ask({ timeoutMs: 5_000 })
-      expect(answer).toMatchObject({ failure: 'timeout', why: 'Codex did not finish within 5 s.' })
+      const answer = await codex.ask({ timeoutMs: 10_000 })
+      expect(answer).toMatchObject({ failure: 'timeout', why: 'Codex did not finish within 10 s.' })
       expect(codex.signs).toContain('codex is running echo begun; sleep 987')
       expect(codex.processes()).toEqual([])
     }))
