@@ -121,13 +121,13 @@ const kinds: { [kind: string]: Breakage[] } = {
     {
       name: 'one was changed',
       row: 'install',
-      says: /^\.claude\/hooks\/plan-gate\/reviews\.mjs was changed$/,
+      says: /^\.claude\/hooks\/plan-gate\/reviews\.mjs\.br was changed$/,
       break: ({ at }) => appendFileSync(at('.claude/hooks/plan-gate/reviews.mjs.br'), ' '),
     },
     {
       name: 'all are missing',
       row: 'install',
-      says: /^8 files \(.*, …\) are missing$/,
+      says: /^11 files \(.*, …\) are missing$/,
       break: ({ at }) => rmSync(at('.claude/hooks/plan-gate'), { recursive: true }),
     },
   ],
@@ -375,7 +375,7 @@ const kinds: { [kind: string]: Breakage[] } = {
     {
       name: 'a folder in the place of a bundle',
       row: 'install',
-      says: /reviews\.mjs is a directory/,
+      says: /reviews\.mjs\.br is a directory/,
       break: ({ at }) => {
         rmSync(at('.claude/hooks/plan-gate/reviews.mjs.br'))
         mkdirSync(at('.claude/hooks/plan-gate/reviews.mjs.br'))
