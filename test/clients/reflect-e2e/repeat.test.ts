@@ -20,7 +20,7 @@ for (const name of ['mkdir', 'mkdirSync']) {
 }
 const readFile = fs.readFileSync
 fs.readFileSync = (path, ...rest) => {
-  if (String(path).endsWith('.mjs')) note('loads ' + require('node:path').basename(path))
+  if (/[.]mjs([.]br)?$/.test(path)) note('loads ' + require('node:path').basename(path))
   return readFile(path, ...rest)
 }
 const rename = fs.renameSync
