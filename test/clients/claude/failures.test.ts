@@ -28,8 +28,7 @@ const after = (condition: string): Cause =>
 const full = (fd: string): string =>
   `const write=fs.writeSync;fs.writeSync=(fd,...rest)=>{if(${fd})throw Object.assign(new Error('no space left on device'),{code:'ENOSPC'});return write(fd,...rest)}`
 /** Changes one rule in the bundle, so that it would allow. */
-const opened = (text: string): string =>
-  text.replaceAll(/\w+\.kind==="approved"/g, '!0')
+const opened = (text: string): string => text.replaceAll(/\w+\.kind==="approved"/g, '!0')
 
 /** Each way in which the gate's own program can fail, as the real client sees it: the tool must not run in any. */
 const failures: [name: string, told: RegExp, cause: Cause][] = [
