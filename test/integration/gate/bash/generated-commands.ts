@@ -48,9 +48,10 @@ function commandsOf(row: CommandRow, name: string, seen: Set<Flags>): string[] {
     .filter((group) => !seen.has(group))
     .flatMap((group) => {
       seen.add(group)
-      return (Object.entries(group) as [FlagKind, string][]).flatMap(([kind, names]) =>
-        names.split(' ').map((flag) => ({ flag, kind })),
-      )
+      // A part of a row has rules beside its flags.
+      return (Object.entries(group) as [FlagKind, string][])
+        .filter(([kind]) => Object.hasOwn(byKind, kind))
+        .flatMap(([kind, names]) => names.split(' ').map((flag) => ({ flag, kind })))
     })
   const single = flags.map(({ flag, kind }) => {
     const value = values[flag] === undefined || byKind[kind] === '' ? byKind[kind] : ` ${values[flag]}`
