@@ -172,7 +172,7 @@ function programFolders(root: string, record: InstallRecord | null): string[] {
 }
 
 /** Reads the paths that writes are compared with. `reviewers`: programs that decide about a plan. */
-export function readProtectedPaths(
+function readProtectedPaths(
   root: string,
   planModeDirs: readonly string[],
   reviewers: readonly string[],

@@ -1,5 +1,5 @@
 import { mkdirSync, symlinkSync } from 'node:fs'
-import { join, resolve } from 'node:path'
+import { basename, join, resolve } from 'node:path'
 import { answerEvent } from '../../../../src/hooks/pre-tool-use.ts'
 import { gatedWorktree } from '../../../support/gated-worktree.ts'
 import { demand, type Opened, type Target } from '../target.ts'
@@ -9,10 +9,12 @@ import { eventPieces, events } from './events.ts'
 export const gateHook: Target = { name: 'gate-hook', seeds: events.slice(0, 19), pieces: eventPieces, open }
 
 /** As in the bundle, where the modules that are loaded later lie beside the hook. */
-const load = (file: string): Promise<unknown> =>
-  file.endsWith('/parse-command.mjs')
-    ? import('../../../../src/gate/bash/parse.ts')
-    : import('../../../../src/install/compile-config.ts')
+const bundles: { readonly [name: string]: () => Promise<unknown> } = {
+  'parse-command': () => import('../../../../src/gate/bash/parse.ts'),
+  'check-commands': () => import('../../../../src/gate/check-commands.ts'),
+  reviews: () => import('../../../../src/hooks/reviews.ts'),
+}
+const load = (file: string): Promise<unknown> | undefined => bundles[basename(file)]?.()
 
 function open(): Opened {
   const begun = gatedWorktree({ 'src/app.ts': 'export {}\n', 'docs/plan.md': '# Plan\n' }).then((worktree) => {
