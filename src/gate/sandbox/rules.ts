@@ -61,7 +61,7 @@ export function pruneMarks(gitDir: string, session: string | undefined): void {
  * disk can be read-only where there is no sandbox, too.
  */
 export function isInSandbox(gitDir: string): boolean {
-  if (readMode(gitDir) !== 'sandbox') return false
+  if (process.env.PLAN_GATE_SANDBOX === undefined || readMode(gitDir) !== 'sandbox') return false
   try {
     accessSync(gitDir, constants.W_OK)
     return false
