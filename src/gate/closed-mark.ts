@@ -44,7 +44,10 @@ export function gateClosedFor(gitDir: string, session: string | undefined): Mark
 }
 
 export const closedSessions = (gitDir: string): readonly { readonly session: string; readonly why: string }[] =>
-  listNames(gitDir, folder).map((session) => ({ session, why: gateClosedFor(gitDir, session)?.why ?? '' }))
+  listNames(gitDir, folder).flatMap((session) => {
+    const why = gateClosedFor(gitDir, session)?.why
+    return why === undefined ? [] : [{ session, why }]
+  })
 
 export const openGate = (gitDir: string, session: string): void => removePath(gitDir, markPath(session))
 

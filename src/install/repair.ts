@@ -266,7 +266,7 @@ export function rememberSettings(root: string): void {
 
 /** Removes temporary files of killed hooks; in folders of the user, only those named after a file of ours. */
 export function sweepLeftovers(root: string, { own, common }: GitDirs): void {
-  for (const folder of [gitDirFolder, `${gitDirFolder}/files`, `${gitDirFolder}/launches`, sandboxDir])
+  for (const folder of [...['', '/closed', '/files', '/launches'].map((name) => `${gitDirFolder}${name}`), sandboxDir])
     sweepTemporaries(own, folder)
   sweepTemporaries(common, gitDirFolder)
   for (const folder of [reviewDir, `${reviewDir}/replaced`, hooksDir, ...ownSkillDirs]) sweepTemporaries(root, folder)

@@ -2,7 +2,7 @@ import { cpSync, existsSync, readdirSync, rmdirSync, rmSync } from 'node:fs'
 import { join } from 'node:path'
 import { removeSandbox } from '../gate/sandbox/prepare.ts'
 import type { InstallRecord } from '../schemas/records.ts'
-import { checkFolder, copyReviews, putFile, readRegular } from '../state/files.ts'
+import { checkFolder, copyReviews, putFile, readRegular, throwIfUnreadable } from '../state/files.ts'
 import { forgetGate } from '../state/gates.ts'
 import {
   bundleFile,
@@ -69,6 +69,7 @@ export async function uninstall(root: string, gitDirs: GitDirs, keepReviewsIn: s
 
 function cleanSettings(root: string, path: string, record: InstallRecord | null, done: Uninstalled): void {
   const read = readRegular(root, path)
+  throwIfUnreadable(path, read)
   if (read.kind === 'absent') return
   if (read.kind === 'refused') return leave(done, `${path} was not changed: ${read.why}.`)
   const text = read.bytes.toString('utf8')
@@ -115,9 +116,7 @@ const isOwnHookFile = (file: string): boolean =>
 
 /** Removes our files from a folder, and the folder if it is empty then. */
 function removeOwn(root: string, folder: string, isOwn: (file: string) => boolean, done: Uninstalled): void {
-  const check = checkFolder(root, folder)
-  if (check.kind === 'absent') return
-  if (check.kind === 'refused') return leave(done, `${folder} was not changed: ${check.why}.`)
+  if (!isFolder(root, folder, done)) return
   for (const file of readdirSync(join(root, folder)))
     if (isOwn(file)) rmSync(join(root, folder, file), { recursive: true })
   const left = readdirSync(join(root, folder))
@@ -130,22 +129,20 @@ function removeOwn(root: string, folder: string, isOwn: (file: string) => boolea
 /** Files of the user that the gate replaced must not be removed with the reviews. */
 function rescueReplaced(root: string, done: Uninstalled): void {
   const from = join(root, reviewDir, 'replaced')
-  if (checkFolder(root, `${reviewDir}/replaced`).kind !== 'folder') return
+  if (!isFolder(root, `${reviewDir}/replaced`, done)) return
   const to = join(root, 'plan-gate-replaced')
   cpSync(from, to, { recursive: true, verbatimSymlinks: true })
   leave(done, `Files that the gate had replaced are in ${to}; check them, then remove them.`)
 }
 
 function removeFolder(root: string, folder: string, done: Uninstalled): void {
-  const check = checkFolder(root, folder)
-  if (check.kind === 'absent') return
-  if (check.kind === 'refused') return leave(done, `${folder} was not changed: ${check.why}.`)
+  if (!isFolder(root, folder, done)) return
   rmSync(join(root, folder), { recursive: true, force: true })
   done.removed.push(`${folder}/`)
 }
 
 function keepReviews(root: string, destination: string, done: Uninstalled): void {
-  if (checkFolder(root, reviewDir).kind !== 'folder') return
+  if (!isFolder(root, reviewDir, done)) return
   if (existsSync(destination) && readdirSync(destination).length > 0)
     throw new UserError(
       `${destination} is not empty, so the reviews were not saved there.`,
@@ -158,8 +155,16 @@ function keepReviews(root: string, destination: string, done: Uninstalled): void
 /** Innermost first; folders that are not empty are kept. */
 function removeEmpty(root: string, folders: readonly string[], done: Uninstalled): void {
   for (const folder of [...folders].sort((a, b) => b.length - a.length)) {
-    if (checkFolder(root, folder).kind !== 'folder' || readdirSync(join(root, folder)).length > 0) continue
+    if (!isFolder(root, folder, done) || readdirSync(join(root, folder)).length > 0) continue
     rmdirSync(join(root, folder))
     done.removed.push(`${folder}/`)
   }
+}
+
+/** Throws where it cannot be looked at: what comes next may remove what is in it. */
+function isFolder(root: string, folder: string, done: Uninstalled): boolean {
+  const check = checkFolder(root, folder)
+  throwIfUnreadable(folder, check)
+  if (check.kind === 'refused') leave(done, `${folder} was not changed: ${check.why}.`)
+  return check.kind === 'folder'
 }

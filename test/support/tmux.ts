@@ -16,17 +16,22 @@ export type Tmux = {
 
 let opened = 0
 
-/** A terminal of the test's own, on a socket that nobody else uses. */
+/** A terminal of the test's own, each program on a socket that nobody else uses. */
 export function openTmux(): Tmux {
-  const socket = `plan-gate-${process.pid}-${++opened}`
+  let socket = ''
   const tmux = (...args: string[]): string =>
     spawnSync('tmux', ['-L', socket, '-f', '/dev/null', ...args], { encoding: 'utf8' }).stdout
   const screen = (): string => tmux('capture-pane', '-p')
+  const end = (): void => void (socket !== '' && tmux('kill-server'))
   return {
     tmux,
     screen,
-    start: (command, { columns, rows } = { columns: 200, rows: 50 }) =>
-      void tmux('new-session', '-d', '-x', `${columns}`, '-y', `${rows}`, command),
+    start: (command, { columns, rows } = { columns: 200, rows: 50 }) => {
+      end()
+      // A server that was just told to end still takes a session, which ends with it.
+      socket = `plan-gate-${process.pid}-${++opened}`
+      tmux('new-session', '-d', '-x', `${columns}`, '-y', `${rows}`, command)
+    },
     seen: async (pattern, ms = 30_000) => {
       const giveUpAt = Date.now() + ms
       for (;;) {
@@ -36,6 +41,6 @@ export function openTmux(): Tmux {
         await sleep(100)
       }
     },
-    end: () => void tmux('kill-server'),
+    end,
   }
 }

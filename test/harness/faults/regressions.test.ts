@@ -235,6 +235,16 @@ const rows: readonly Row[] = [
     ...{ name: 'realpath', target: /dist\/cli\.mjs$/ },
   },
   {
+    was: 'folders that could not be looked at were passed over by `uninstall`: empty ones, and one with files to rescue',
+    ...{ scene: 'plan-gate uninstall (open)', kind: 'EIO' },
+    ...{ name: 'lstat', target: /work\/\.claude(?:\/hooks|\/review\/replaced)?$/ },
+  },
+  {
+    was: 'killed while it marked the session, it left a temporary file that nothing removed',
+    ...{ scene: 'SessionStart: no approval', kind: 'SIGKILL', only: 'last' },
+    ...{ name: 'writeFile', target: /plan-gate\/closed\/\..*\.tmp$/ },
+  },
+  {
     was: 'our .gitignore that could not be read was archived as a file of the user’s, without a word on why',
     ...{ scene: 'plan-gate finish <work> (approved)', kind: 'EIO', only: 'last' },
     ...{ name: 'readFile', target: /\.claude\/\.gitignore$/ },
