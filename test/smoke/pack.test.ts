@@ -108,8 +108,14 @@ describe('the package', () => {
       const planGate = (cwd: string, ...args: string[]) => execa('plan-gate', args, { cwd, env: { ...env, PATH } })
       const done = await planGate(repo, 'bootstrap', '--no-launch', '--name', 'x', '--reviewer', 'checklist')
       expect(done.stderr).toContain(`Start with:\n  plan-gate open '${repo}-x'`)
-      const refusal = askGate(`${repo}-x`, 'Write', { file_path: join(`${repo}-x`, 'src/a.ts') })
-      expect(refusal).toContain('`plan-gate status` shows')
+      // By the entry itself: a checkout with changes that are not committed has other bundles than the repository.
+      const settings = readFileSync(`${repo}-x/.claude/settings.json`, 'utf8')
+      const [{ command, args }] = JSON.parse(settings).hooks.PreToolUse[0].hooks
+      const refusal = await execa(command, args.map(inFolder(`${repo}-x`)), {
+        ...{ cwd: `${repo}-x`, env: { CLAUDE_PROJECT_DIR: `${repo}-x` }, reject: false },
+        input: JSON.stringify({ hook_event_name: 'PreToolUse', tool_name: 'Write', tool_input: { file_path: 'a.ts' } }),
+      })
+      expect(refusal).toMatchObject({ exitCode: 2, stderr: expect.stringContaining('`plan-gate status` shows') })
       expect((await planGate(`${repo}-x`, 'status')).stdout).toMatch(/^ {10}plan-gate open$/m)
     },
     240_000,
@@ -133,6 +139,11 @@ describe('the package', () => {
   )
 
   /** What is committed here, without what is built: npm builds it, with the packages that it needs for that. */
+  const inFolder =
+    (root: string) =>
+    (arg: string): string =>
+      arg.replaceAll('${CLAUDE_PROJECT_DIR}', root)
+
   async function packedFromGit(): Promise<string> {
     const [clone, into] = [join(folder, 'clone.git'), mkdtempSync(join(folder, 'from-git-'))]
     await execa('git', ['clone', '--quiet', '--bare', project, clone])

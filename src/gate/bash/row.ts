@@ -330,8 +330,10 @@ function mayBeSecret(path: string): boolean {
   )
 }
 
+/** Where a bracket ends that is not as simple as `[a-z]`, only a shell knows, so what it fits is not limited. */
 function toRegExp(name: string): RegExp {
-  const literal = name.replace(/\[[^\]]*\]/g, '?').replace(/[\\^$.+(){}|\]]/g, '\\$&')
+  const simple = name.replace(/\[[!^]?[\w-]+\]/g, '?')
+  const literal = simple.replace(/\[.*\]/, '*').replace(/[\\^$.+(){}|[\]]/g, '\\$&')
   return new RegExp(`^${literal.replaceAll('?', '.').replace(/\*+/g, '.*')}$`)
 }
 
