@@ -63,7 +63,8 @@ function mounts(profile: Profile, places: SandboxPlaces): string[] {
 }
 
 /** Below a folder that the sandbox has replaced. */
-export const isHidden = (path: string): boolean => ['/tmp', '/var/tmp', '/run', '/dev'].some((folder) => isBelow(path, folder))
+export const isHidden = (path: string): boolean =>
+  ['/tmp', '/var/tmp', '/run', '/dev'].some((folder) => isBelow(path, folder))
 const isBelow = (path: string, folder: string): boolean => path.startsWith(`${folder}/`)
 
 const outermost = (paths: readonly string[]): string[] =>
