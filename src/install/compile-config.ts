@@ -80,6 +80,8 @@ type ConfigFile = {
 /** The worktree's own file; without one, the file that the checkout had when the worktree was opened. */
 function readConfigFile(root: string, inherited: string | null): ConfigFile {
   const read = readRegular(root, configFile)
+  // It may be readable in a moment, and what is compiled counts until the next session.
+  if (read.kind === 'refused' && isTransient(read.errno)) throwIfUnreadable(configFile, read)
   if (read.kind === 'refused') return { source: null, problems: [read.why], notices: [], config: defaultConfig }
   return parseSource(read.kind === 'read' ? read.bytes.toString('utf8') : null, inherited)
 }

@@ -240,6 +240,16 @@ const rows: readonly Row[] = [
     ...{ name: 'lstat', target: /work\/\.claude(?:\/hooks|\/review\/replaced)?$/ },
   },
   {
+    was: 'where git did not say whether an approval by hand was tracked, it never counted, and nobody was told why',
+    ...{ scene: 'PostToolUse: an approval by hand', kind: 'EIO' },
+    ...{ name: 'spawnSync', target: /ls-files,--error-unmatch/ },
+  },
+  {
+    was: 'a plan-gate.yaml that could not be read for a moment closed the gate with the next install, and nobody was told',
+    ...{ scene: 'plan-gate install (approved)', kind: 'EMFILE', only: 'last' },
+    ...{ name: 'open for reading', target: /work\/plan-gate\.yaml$/ },
+  },
+  {
     was: 'killed while it marked the session, it left a temporary file that nothing removed',
     ...{ scene: 'SessionStart: no approval', kind: 'SIGKILL', only: 'last' },
     ...{ name: 'writeFile', target: /plan-gate\/closed\/\..*\.tmp$/ },
