@@ -1,4 +1,4 @@
-import { accessSync, constants, existsSync, lstatSync } from 'node:fs'
+import { existsSync, lstatSync } from 'node:fs'
 import { join } from 'node:path'
 import { reflectSettings } from '../src/config/environment.ts'
 import type { EffectiveConfig } from '../src/config/schema.ts'
@@ -20,6 +20,7 @@ import { readRegular } from '../src/state/files.ts'
 import { isRegistered } from '../src/state/gates.ts'
 import { ledgerProblem } from '../src/state/ledger.ts'
 import { reviewDir, reviewPaths, settingsFiles } from '../src/state/own-paths.ts'
+import { notExecutableReason } from '../src/system/environment.ts'
 import { git } from '../src/system/git.ts'
 import type { GitDirs } from '../src/system/git-dirs.ts'
 import { packageVersion } from '../src/system/package.ts'
@@ -74,14 +75,18 @@ export function checkPrograms(record: InstallRecord): CheckResult[] {
   const rows: CheckResult[] = []
   const settings = settingsFrom(record.settings.after)
   const nodes = ownHooksOf(settings).flatMap(({ args }) => args.find((arg) => !arg.startsWith('-u')) ?? [])
-  const gone = nodes.find((node) => node.startsWith('/') && !isExecutable(node))
   const wrapper = wrapperIn(settings)
   const { package_root: from, package_version: version } = record
   const fail = (detail: string, remedy: string) => rows.push(failed('install', detail, remedy))
-  if (gone !== undefined)
-    fail(`${gone}, the node that starts the hooks, is gone`, 'Run `plan-gate install` to start them by this one.')
-  if (typeof wrapper === 'string' && !isExecutable(wrapper))
-    fail(`${wrapper}, through which commands start, is gone`, restore)
+  const lost = (path: string): string | null => {
+    const errno = notExecutableReason(path)
+    return errno === 'ENOENT' ? 'is gone' : errno && `cannot be started (${errno})`
+  }
+  const node = nodes.find((path) => path.startsWith('/') && lost(path) !== null)
+  if (node !== undefined)
+    fail(`${node}, the node that starts the hooks, ${lost(node)}`, 'Run `plan-gate install` to start them by this one.')
+  if (typeof wrapper === 'string' && lost(wrapper) !== null)
+    fail(`${wrapper}, through which commands start, ${lost(wrapper)}`, restore)
   if (from !== undefined && !existsSync(from)) {
     const detail = `${from}, the plan-gate it is from, is gone`
     rows.push(warning('install', detail, 'Run `plan-gate install` to install it from this one.'))
@@ -91,15 +96,6 @@ export function checkPrograms(record: InstallRecord): CheckResult[] {
     rows.push(warning('install', detail, 'Run `plan-gate install` to update it.'))
   }
   return rows
-}
-
-function isExecutable(path: string): boolean {
-  try {
-    accessSync(path, constants.X_OK)
-    return true
-  } catch {
-    return false
-  }
 }
 
 /** One row for each file. Those of the worktree that nobody has committed are rewritten by an install. */

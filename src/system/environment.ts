@@ -161,7 +161,7 @@ function candidatePaths(name: string, env: NodeJS.ProcessEnv): string[] {
   )
 }
 
-function notExecutableReason(path: string): string | null {
+export function notExecutableReason(path: string): string | null {
   try {
     accessSync(path, constants.X_OK)
     return statSync(path).isFile() ? null : 'ENOENT'

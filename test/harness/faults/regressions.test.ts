@@ -250,6 +250,11 @@ const rows: readonly Row[] = [
     ...{ name: 'open for reading', target: /work\/plan-gate\.yaml$/ },
   },
   {
+    was: 'a node and a wrapper that could not be looked at were said by `doctor` to be gone',
+    ...{ scene: 'plan-gate doctor (open)', kind: 'EIO' },
+    ...{ name: 'access', target: /\/bin\/node$|sandbox\/run$/ },
+  },
+  {
     was: 'killed while it marked the session, it left a temporary file that nothing removed',
     ...{ scene: 'SessionStart: no approval', kind: 'SIGKILL', only: 'last' },
     ...{ name: 'writeFile', target: /plan-gate\/closed\/\..*\.tmp$/ },
