@@ -22,7 +22,7 @@ export async function claudeBinary(client: ClaudeClient): Promise<string> {
 export async function codexBinary(): Promise<string> {
   const path = join(clients, 'node_modules', 'codex', 'bin', 'codex.js')
   if (await stat(path).catch(() => undefined)) return path
-  throw new Error('Codex is not installed. Run `npm ci` in test/clients.')
+  throw new Error('Codex is not installed. Run `npm ci` in test/support/clients.')
 }
 
 function platformBinaries(home: string): string[] {
