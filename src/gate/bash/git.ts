@@ -166,7 +166,7 @@ export const gitCommands: readonly CommandRow[] = [
       runs: '-v --verify',
     },
   }),
-  row('stash list', 'words', ...diffFlags, ...logFlags),
+  row('stash list', 'words', ...diffFlags, ...logFlags, { check: checkStashOperands }),
   row('stash show', 'words', ...diffFlags, { plain: '--include-untracked --no-include-untracked --only-untracked' }),
   row('reflog', 'words', ...diffFlags, ...logFlags, { check: checkReflogOperand }),
   row('reflog show', 'words', ...diffFlags, ...logFlags),
@@ -228,6 +228,12 @@ export const gitCommands: readonly CommandRow[] = [
     check: checkOneReference,
   }),
 ]
+
+/** It passes them on to `git log`, without the `--` before them. */
+function checkStashOperands({ operands }: Call): void {
+  const flag = operands.find((word) => word.startsWith('-'))
+  if (flag !== undefined) refuse('operand', flag, 'is a flag for git stash list behind -- as well', `Write ./${flag}.`)
+}
 
 /** `git reflog expire`, `delete` and `drop`, and whatever later versions add, are not names of references. */
 function checkReflogOperand({ operands }: Call): void {

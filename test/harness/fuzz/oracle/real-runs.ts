@@ -100,13 +100,14 @@ async function whatIsWrong(lines: readonly string[], box: Toolbox, watch: boolea
   const strangers = others.filter((program) =>
     lines.every((command) => startsAnother({ command, timedOut: false, trace: { programs: [program], writes: [] } })),
   )
+  const writes = (trace?.writes ?? []).filter((write) => !busyboxCopy.test(write))
   const more = ended.findIndex(({ started }, index) => started > startedByOne && isCounted(lines[index] ?? '', box))
   const why = [
     isEndless ? 'it does not end' : '',
     changed === '' ? '' : `it changes ${changed}`,
     strangers.length > 0 ? `it starts ${strangers.join(', ')}` : '',
     more < 0 ? '' : `it starts ${ended[more]?.started} processes, where one program is ${startedByOne}`,
-    trace !== null && trace.writes.length > 0 ? `it writes: ${trace.writes.slice(0, 3).join(' ')}` : '',
+    writes.length > 0 ? `it writes: ${writes.slice(0, 3).join(' ')}` : '',
     tells ? 'it prints the environment' : '',
   ]
   return {
@@ -115,6 +116,9 @@ async function whatIsWrong(lines: readonly string[], box: Toolbox, watch: boolea
     succeeded: ended.filter(({ status }) => status === 0).length,
   }
 }
+
+/** Its diff keeps what comes by a pipe there for a while. */
+const busyboxCopy = /"\/tmp\/dif\w{6}"/
 
 let repository: ThrowawayRepo | undefined
 

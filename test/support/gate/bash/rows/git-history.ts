@@ -281,6 +281,7 @@ export const gitHistory: Rows = {
     secret: ['git show HEAD:.env', 'git show HEAD:config/.env', 'git diff HEAD~1 -- .env', 'git log -p -- id_rsa'],
     operand: [
       'git reflog expire',
+      'git stash list -- --output=x',
       'git reflog delete',
       'git reflog drop --all',
       'git reflog -n 1 expire',
