@@ -8,8 +8,7 @@ import { defineConfig } from 'vitest/config'
 const PATH = [fileURLToPath(new URL('test/support/bin', import.meta.url)), process.env.PATH].join(delimiter)
 /** In memory, where there is room: plan-gate writes through to the disk, which took half of the time of the tests. */
 const TMPDIR = isRoomy('/dev/shm') ? '/dev/shm' : tmpdir()
-const env = { PATH, TMPDIR }
-const limits = { testTimeout: 30_000, hookTimeout: 120_000, env }
+const limits = { testTimeout: 30_000, hookTimeout: 120_000, env: { PATH, TMPDIR } }
 
 export default defineConfig({
   test: {
@@ -22,6 +21,8 @@ export default defineConfig({
       {
         test: {
           ...limits,
+          // The sandbox of Codex has a /dev of its own, without what lies there.
+          env: { PATH },
           name: 'clients',
           include: ['test/clients/**/*.test.ts'],
           globalSetup: ['test/support/global-setup.ts'],

@@ -12,6 +12,9 @@ import { hookArgs } from '../../support/hook-args.ts'
 import { fakePrograms, startCli } from '../../support/run-cli.ts'
 import { cleanEnvironment, commit, git, makeRepo, write } from '../../support/temporary-repo.ts'
 
+// Below /dev, where a memory disk may be, each file is special.
+delete process.env.TMPDIR
+
 /**
  * What every command of the built plan-gate prints with `--json`, and its exit code, compared with files in json-golden:
  *

@@ -7,6 +7,9 @@ import { readGitDirs } from '../../../../src/system/git-dirs.ts'
 import { ruleFor } from '../../../support/gate/bash/check-with-parser.ts'
 import { temporaryRoot } from '../../../support/state/temporary-root.ts'
 
+// Below /dev, where a memory disk may be, each file is special.
+delete process.env.TMPDIR
+
 /** A repository with folders that belong to others, or seem to. */
 function makeRepository(): string {
   const root = join(temporaryRoot(), 'repo')
