@@ -78,15 +78,14 @@ export function checkPrograms(record: InstallRecord): CheckResult[] {
   const wrapper = wrapperIn(settings)
   const { package_root: from, package_version: version } = record
   const fail = (detail: string, remedy: string) => rows.push(failed('install', detail, remedy))
-  const lost = (path: string): string | null => {
-    const errno = notExecutableReason(path)
-    return errno === 'ENOENT' ? 'is gone' : errno && `cannot be started (${errno})`
-  }
-  const node = nodes.find((path) => path.startsWith('/') && lost(path) !== null)
-  if (node !== undefined)
-    fail(`${node}, the node that starts the hooks, ${lost(node)}`, 'Run `plan-gate install` to start them by this one.')
-  if (typeof wrapper === 'string' && lost(wrapper) !== null)
-    fail(`${wrapper}, through which commands start, ${lost(wrapper)}`, restore)
+  const broken = [...new Set(nodes)].filter((node) => node.startsWith('/')).flatMap(whyNotStarted)[0]
+  if (broken !== undefined)
+    fail(
+      `${broken.path}, the node that starts the hooks, ${broken.why}`,
+      'Run `plan-gate install` to start them by this one.',
+    )
+  for (const { path, why } of typeof wrapper === 'string' ? whyNotStarted(wrapper) : [])
+    fail(`${path}, through which commands start, ${why}`, restore)
   if (from !== undefined && !existsSync(from)) {
     const detail = `${from}, the plan-gate it is from, is gone`
     rows.push(warning('install', detail, 'Run `plan-gate install` to install it from this one.'))
@@ -96,6 +95,12 @@ export function checkPrograms(record: InstallRecord): CheckResult[] {
     rows.push(warning('install', detail, 'Run `plan-gate install` to update it.'))
   }
   return rows
+}
+
+function whyNotStarted(path: string): { path: string; why: string }[] {
+  const errno = notExecutableReason(path)
+  if (errno === null) return []
+  return [{ path, why: errno === 'ENOENT' ? 'is gone' : `cannot be started (${errno})` }]
 }
 
 /** One row for each file. Those of the worktree that nobody has committed are rewritten by an install. */

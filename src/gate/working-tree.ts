@@ -14,7 +14,7 @@ import {
 } from '../state/records.ts'
 import { gitEnvironment } from '../system/environment.ts'
 import type { GitDirs } from '../system/git-dirs.ts'
-import { readTreeState, type TreeStateRead } from '../system/hook-git.ts'
+import { readTreeState, type TreeStateRead, unreadable } from '../system/hook-git.ts'
 import { readRepositorySetup, userGitConfigs } from '../system/repository-setup.ts'
 import { sha256 } from '../system/sha256.ts'
 import { printable } from '../text/clean.ts'
@@ -47,6 +47,7 @@ function compareState(path: string, before: PathState | undefined, now: PathStat
 }
 
 function describeChange(now: PathState, before: PathState | undefined): string {
+  if (now.digest === unreadable) return 'cannot be read'
   if (now.status.startsWith('?')) return before === undefined ? 'created' : 'changed (untracked)'
   if (now.digest === null && now.status.includes('D')) return 'deleted'
   if (now.status.startsWith('u')) return 'in conflict'

@@ -79,9 +79,12 @@ export function digestOfPath(root: string, path: string): string | null {
   } catch (error) {
     const errno = systemErrorCode(error)
     if (isTransient(errno)) throw error
-    return errno === 'ENOENT' ? null : 'unreadable'
+    return errno === 'ENOENT' ? null : unreadable
   }
 }
+
+/** In place of a digest, of what may not be read. */
+export const unreadable = 'unreadable'
 
 /** One buffer for all files: bounds the memory for a large file, and for a hundred thousand files. */
 let buffer: Buffer | null = null

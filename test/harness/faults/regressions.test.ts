@@ -255,6 +255,11 @@ const rows: readonly Row[] = [
     ...{ name: 'access', target: /\/bin\/node$|sandbox\/run$/ },
   },
   {
+    was: 'a file that may not be read was told as one that had changed',
+    ...{ scene: 'SessionStart: an outdated approval', kind: 'EACCES', only: 'last' },
+    ...{ name: 'lstat', target: /work\/src\/app\.ts$/ },
+  },
+  {
     was: 'killed while it marked the session, it left a temporary file that nothing removed',
     ...{ scene: 'SessionStart: no approval', kind: 'SIGKILL', only: 'last' },
     ...{ name: 'writeFile', target: /plan-gate\/closed\/\..*\.tmp$/ },

@@ -290,7 +290,7 @@ const kinds: { [kind: string]: Breakage[] } = {
     {
       name: 'is no program any more',
       row: 'install',
-      says: /other-node, the node that starts the hooks, is gone$/,
+      says: /other-node, the node that starts the hooks, cannot be started \(EACCES\)$/,
       start: otherNode,
       break: ({ programs }) => {
         rmSync(join(programs, 'other-node'))
