@@ -48,6 +48,7 @@ function compareState(path: string, before: PathState | undefined, now: PathStat
 
 function describeChange(now: PathState, before: PathState | undefined): string {
   if (now.digest === unreadable) return 'cannot be read'
+  if (before?.digest === unreadable) return 'could not be read before'
   if (now.status.startsWith('?')) return before === undefined ? 'created' : 'changed (untracked)'
   if (now.digest === null && now.status.includes('D')) return 'deleted'
   if (now.status.startsWith('u')) return 'in conflict'
