@@ -81,7 +81,8 @@ async function intrude(profile: Profile, root: string, { own, common }: GitDirs)
   const socket = join(folder, `s-${mark}`)
   writeFileSync(victim, mark, { mode: 0o600 })
   const before = stateOf(victim)
-  const sleeper = spawn('sleep', [`60.${parseInt(mark.slice(0, 6), 16)}`], { stdio: 'ignore' })
+  // Where this is killed it is left for a minute, in which `finish` must not take it for a program of the worktree.
+  const sleeper = spawn('sleep', [`60.${parseInt(mark.slice(0, 6), 16)}`], { stdio: 'ignore', cwd: '/' })
   const servers = [await listen('127.0.0.1'), await listen(socket)]
   const survivor = `61.${parseInt(mark.slice(0, 6), 16)}`
   const closedFolders = [folder, homedir(), common, join(root, '.claude')].map((path) => join(path, `.canary-${mark}`))
