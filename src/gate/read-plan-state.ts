@@ -2,9 +2,8 @@ import { isRecordedApproval, readApproval } from '../state/approval.ts'
 import { type Refused, readRegular, StoreError, throwIfUnreadable } from '../state/files.ts'
 import { maxPlanBytes, planPath, reviewPaths } from '../state/own-paths.ts'
 import { readCheck, readCheckOrThrow, recordCheck } from '../state/records.ts'
-import { notOnPath } from '../system/environment.ts'
+import { gitEnvironment } from '../system/environment.ts'
 import { readGitDirs } from '../system/git-dirs.ts'
-import { gitSync } from '../system/hook-git.ts'
 import { sha256 } from '../system/sha256.ts'
 import { signatureOf } from './call-notes.ts'
 import { type ApprovalOrigin, type PlanFile, type PlanState, planState } from './plan-state.ts'
@@ -45,13 +44,13 @@ function readOrigin(root: string): ApprovalOrigin {
 
 /** What a merge or a switch of branches has written is nobody's decision. Throws where git does not say whether that was so. */
 function isTracked(root: string, path: string): boolean {
-  const run = gitSync(root, ['ls-files', '--error-unmatch', '--', path], 3_000, withoutMonitor)
-  if (run.kind === 'ended' && run.exitCode < 2) return run.exitCode === 0
-  const why = run.kind === 'not-found' ? notOnPath : run.kind === 'stopped' ? run.why : run.stderr
-  throw new StoreError(path, `may be tracked by git, which did not say so: ${why}`)
+  const { spawnSync } = process.getBuiltinModule('node:child_process')
+  const args = ['-c', 'core.fsmonitor=false', 'ls-files', '--error-unmatch', '--', path]
+  const run = spawnSync('git', args, { cwd: root, env: gitEnvironment(), timeout: 3_000, stdio: 'ignore' })
+  if (run.status === 0 || run.status === 1) return run.status === 0
+  const why = run.error ?? run.signal ?? run.status
+  throw new StoreError(path, `cannot be read: git did not say whether it is committed (${why})`)
 }
-
-const withoutMonitor = { GIT_CONFIG_COUNT: '1', GIT_CONFIG_KEY_0: 'core.fsmonitor', GIT_CONFIG_VALUE_0: 'false' }
 
 const separator = ' with '
 
