@@ -243,15 +243,22 @@ const only =
 const checkPrintf = ({ operands: [format = ''] }: Call): void =>
   refuseOdd([format], /^(?:[^%]|%%|%-?\d{0,3}s)*$/, 'is a format with more than %s', 'Use %s, or echo.')
 
-function checkPs({ operands, flags }: Call): void {
+function checkPs(call: Call): void {
+  const { operands, flags } = call
   const [why, hint] = ['may print the environment of programs', 'Use ps aux, or ps -p <pid> -o pid,command.']
   refuseOdd(operands, /^(?:[acfjlmrsTuvwx]+|\d+)$/, why, hint)
   const values = flags.map(({ value = '' }) => value)
   refuseOdd(values, /^(?!.*env)[\w,=%: .+-]*$/i, why, hint)
+  // With -x, or a user or a terminal that there is not, ps takes all letters for BSD's, and e is the environment.
+  const doubtful = flags.filter(({ name }) => ['-x', '-u', '-U', '-G', '-t'].includes(name))
+  if (doubtful.length > 0 && (hasFlag(call, '-e') || doubtful.some(({ value = '' }) => value.includes('e'))))
+    refuse('operand', 'ps', why, hint)
 }
 
-function checkCommandName(call: Call): void {
-  if (!hasFlag(call, '-v -V')) refuse('operand', call.name, 'without -v -V runs a program', 'Use command -v <name>.')
+/** Behind a name it is a flag of that program, which is run. */
+function checkCommandName({ flags, name }: Call): void {
+  const isAsked = flags.length > 0 && flags.every(({ operandsBefore }) => operandsBefore === 0)
+  if (!isAsked) refuse('operand', name, 'without -v -V before the name runs a program', 'Use command -v <name>.')
 }
 
 /** `bash -n file` reads a script without running it, as long as nothing turns -n off again. */
@@ -259,7 +266,7 @@ const checkSyntaxOnly = (flag: string, mayBeMore: boolean) => (call: Call) => {
   const { flags, operands, name } = call
   if (operands.length === 0 && hasFlag(call, '--version -v') && flags.length === 1) return
   const isFirst = flags.every(({ operandsBefore }) => operandsBefore === 0)
-  const isPlain = operands.length > 0 && !operands.some((operand) => /^[-+]/.test(operand))
+  const isPlain = operands.length > 0 && !operands.some((operand) => /^(?:[-+]|$)/.test(operand))
   const isOnly = flags.length === 1 && hasFlag(call, flag) && isFirst && isPlain
   const hint = `Only ${name} ${flag.split(' ')[0]} <file> and ${name} --version are allowed.`
   if (!isOnly || (!mayBeMore && operands.length > 1)) refuse('operand', name, 'would run a program', hint)

@@ -100,7 +100,7 @@ async function whatIsWrong(lines: readonly string[], box: Toolbox, watch: boolea
   const strangers = others.filter((program) =>
     lines.every((command) => startsAnother({ command, timedOut: false, trace: { programs: [program], writes: [] } })),
   )
-  const writes = (trace?.writes ?? []).filter((write) => !busyboxCopy.test(write))
+  const writes = (trace?.writes ?? []).filter((write) => !busyboxCopy.test(write) && !/= -1 EISDIR/.test(write))
   const more = ended.findIndex(({ started }, index) => started > startedByOne && isCounted(lines[index] ?? '', box))
   const why = [
     isEndless ? 'it does not end' : '',
