@@ -406,6 +406,8 @@ describe('any text', () => {
     const prose = fc.string().filter((text) => !/[{}[\]]/.test(text))
     fc.assert(
       fc.property(prose, prose, (before, behind) => {
+        // What follows `",` may be an element of a list that broke off.
+        fc.pre(!/"\s*,\s*$/.test(before))
         expect(read(`${before}\n${refused}\n${behind}`)).toMatchObject({ kind: 'valid', answer: refusedAnswer })
       }),
     )
