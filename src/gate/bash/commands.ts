@@ -258,7 +258,7 @@ function checkPs(call: Call): void {
 /** Behind a name it is a flag of that program, which is run. */
 function checkCommandName({ flags, name }: Call): void {
   const isAsked = flags.length > 0 && flags.every(({ operandsBefore }) => operandsBefore === 0)
-  if (!isAsked) refuse('operand', name, 'without -v -V before the name runs a program', 'Use command -v <name>.')
+  if (!isAsked) refuse('operand', name, 'without -v -V runs a program', 'Use command -v <name>.')
 }
 
 /** `bash -n file` reads a script without running it, as long as nothing turns -n off again. */
