@@ -138,12 +138,12 @@ describe('the package', () => {
     60_000,
   )
 
-  /** What is committed here, without what is built: npm builds it, with the packages that it needs for that. */
   const inFolder =
     (root: string) =>
     (arg: string): string =>
       arg.replaceAll('${CLAUDE_PROJECT_DIR}', root)
 
+  /** What is committed here, without what is built: npm builds it, with the packages that it needs for that. */
   async function packedFromGit(): Promise<string> {
     const [clone, into] = [join(folder, 'clone.git'), mkdtempSync(join(folder, 'from-git-'))]
     await execa('git', ['clone', '--quiet', '--bare', project, clone])
