@@ -243,17 +243,27 @@ const only =
 const checkPrintf = ({ operands: [format = ''] }: Call): void =>
   refuseOdd([format], /^(?:[^%]|%%|%-?\d{0,3}s)*$/, 'is a format with more than %s', 'Use %s, or echo.')
 
-function checkPs(call: Call): void {
-  const { operands, flags } = call
-  const [why, hint] = ['may print the environment of programs', 'Use ps aux, or ps -p <pid> -o pid,command.']
+/**
+ * Where ps cannot follow its arguments it reads all of them again as BSD's letters, where e is the environment of programs.
+ * An e is left in what it always follows.
+ */
+function checkPs({ operands, flags }: Call): void {
+  const [why, hint] = ['may print the environment of programs', 'Use ps aux, ps -ef, or ps -p <pid> -o pid,command.']
   refuseOdd(operands, /^(?:[acfjlmrsTuvwx]+|\d+)$/, why, hint)
   const values = flags.map(({ value = '' }) => value)
   refuseOdd(values, /^(?!.*env)[\w,=%: .+-]*$/i, why, hint)
-  // With -x, or a user or a terminal that there is not, ps takes all letters for BSD's, and e is the environment.
-  const doubtful = flags.filter(({ name }) => ['-x', '-u', '-U', '-G', '-t'].includes(name))
-  if (doubtful.length > 0 && (hasFlag(call, '-e') || doubtful.some(({ value = '' }) => value.includes('e'))))
-    refuse('operand', 'ps', why, hint)
+  const mayBeEnvironment = flags.some(
+    ({ name, value = '' }) => name === '-e' || (value.includes('e') && !['-o', '--format', '--sort'].includes(name)),
+  )
+  const isFollowed = psForms.some((form) => flags.every(({ name }) => form.split(' ').includes(name)))
+  if (mayBeEnvironment && (operands.length > 0 || !isFollowed)) refuse('operand', 'ps', why, hint)
 }
+
+const psForms = [
+  '-e -f -F -j -l -w -H --forest --no-headers --sort',
+  '-e -f -F -l -w -L --no-headers --sort',
+  '-e -C -w -o --format --no-headers --sort',
+]
 
 /** Behind a name it is a flag of that program, which is run. */
 function checkCommandName({ flags, name }: Call): void {
