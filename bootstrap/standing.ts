@@ -1,13 +1,7 @@
 import { basename, relative } from 'node:path'
 import { closedSessions } from '../src/gate/closed-mark.ts'
 import { readPlanState } from '../src/gate/read-plan-state.ts'
-import {
-  changedGitConfigKeys,
-  checkDrift,
-  isNewCommit,
-  printablePath,
-  readWorkingTree,
-} from '../src/gate/working-tree.ts'
+import { checkDrift, isNewCommit, printablePath, readGitKeys, readWorkingTree } from '../src/gate/working-tree.ts'
 import { compileConfig } from '../src/install/compile-config.ts'
 import { readThreats } from '../src/install/settings.ts'
 import { failureWords, remedyOf, type Unavailability } from '../src/plan/messages.ts'
@@ -137,7 +131,7 @@ function lastTampering(root: string): string | null {
 }
 
 function driftIn(root: string, gitDirs: GitDirs): string | null {
-  const keys = changedGitConfigKeys(root, gitDirs)
+  const keys = readGitKeys(root, gitDirs).changed
   if (keys.length > 0) return `git’s configuration: ${named(keys)}`
   const check = checkDrift(gitDirs.own, readWorkingTree(root, gitDirs))
   if (check.kind === 'found')

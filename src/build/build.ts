@@ -99,7 +99,7 @@ async function bundle(): Promise<void> {
 }
 
 const entryOf = (name: string): string => {
-  if (name === 'check-commands') return 'src/gate/check-commands.ts'
+  if (name === 'check-commands') return 'src/gate/bash/check-command.ts'
   if (name === 'parse-command') return 'src/gate/bash/parse.ts'
   return `src/hooks/${name}.ts`
 }

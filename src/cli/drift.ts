@@ -1,11 +1,11 @@
 import { findGatedCheckout } from '../../bootstrap/find-worktree.ts'
 import { assertNoToolCall } from '../gate/call-notes.ts'
 import {
-  changedGitConfigKeys,
   checkDrift,
   type Drift,
   type DriftCheck,
   printablePath,
+  readGitKeys,
   readWorkingTree,
   rebaseline,
 } from '../gate/working-tree.ts'
@@ -22,7 +22,7 @@ export const driftCommand: Run<'drift'> = async (_, terminal, [operand]) => {
   const action = operand === 'accept' ? 'accept' : 'show'
   const { root, gitDirs } = await (action === 'accept' ? findGatedCheckout : findCheckout)(process.cwd())
   if (action === 'accept') assertNoToolCall(gitDirs.own)
-  const keys = changedGitConfigKeys(root, gitDirs)
+  const keys = readGitKeys(root, gitDirs).changed
   // Also accepts changes to git's configuration, without which git is not run. Recorded first.
   if (action === 'accept') {
     if (keys.length > 0) await appendEvent(root, { type: 'drift-accepted', paths: keys })

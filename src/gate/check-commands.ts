@@ -5,19 +5,20 @@ import { relativeEntries } from '../system/environment.ts'
 import { type GitDirs, readGitDirs } from '../system/git-dirs.ts'
 import { loadBundle } from '../system/load-bundle.ts'
 import { homeDir, resolvePath } from '../system/paths.ts'
-import { type BashPolicy, checkCommand, checkPlainCommand, type Location } from './bash/check-command.ts'
+import type { BashPolicy, Location } from './bash/check-command.ts'
 import type { CheckedCommand } from './decide.ts'
-import { changedGitConfigKeys, promisorKeys } from './working-tree.ts'
+import { readGitKeys } from './working-tree.ts'
 
 type BashConfig = { allow?: readonly string[]; compound?: boolean }
 
-/** Git's configuration is read only where git is named, and the parser only for more than plain words. */
+/** The list is loaded only for a command, the parser only for more than plain words; git's configuration is read only where git is named. */
 export async function checkCommands(
   root: string,
   config: CompiledConfig,
   commands: readonly string[],
   cwd = root,
 ): Promise<readonly CheckedCommand[]> {
+  if (commands.length === 0) return []
   const [relative] = relativeEntries(process.env.PATH)
   if (relative !== undefined) return commands.map((command) => ({ command, refusal: refuseRelativePath(relative) }))
   const bash = (config.config.gate as { bash?: BashConfig } | undefined)?.bash
@@ -28,6 +29,7 @@ export async function checkCommands(
     ...gitKeys(root, gitDirs),
     ...surroundings(root, cwd),
   }
+  const { checkPlainCommand, checkCommand } = await loadList()
   const checked: CheckedCommand[] = []
   for (const command of commands) {
     const verdict = checkPlainCommand(command, policy) ?? checkCommand(command, policy, (await loadParser()).readLine)
@@ -36,7 +38,7 @@ export async function checkCommands(
   return checked
 }
 
-/** The bundle's entry is `bash/parse.ts`. */
+const loadList = (): Promise<typeof import('./bash/check-command.ts')> => loadBundle('check-commands')
 const loadParser = (): Promise<typeof import('./bash/parse.ts')> => loadBundle('parse-command')
 
 const refuseRelativePath = (entry: string): CheckedCommand['refusal'] => ({
@@ -44,14 +46,11 @@ const refuseRelativePath = (entry: string): CheckedCommand['refusal'] => ({
   reason: `PATH has an entry that is not absolute, ${JSON.stringify(entry)}, so any command could be a program of this repository. The user has to remove it and start Claude Code again.`,
 })
 
-/** Keys by which git may run a program; those that the user had when the worktree was opened are not among the first. */
-export const gitKeys = (
-  root: string,
-  gitDirs: GitDirs | null,
-): Pick<BashPolicy, 'untrustedGitKeys' | 'promisorKeys'> => ({
-  untrustedGitKeys: gitDirs === null ? [] : changedGitConfigKeys(root, gitDirs),
-  promisorKeys: gitDirs === null ? [] : promisorKeys(root, gitDirs),
-})
+/** Null: git is not named, or this is no repository. */
+export function gitKeys(root: string, gitDirs: GitDirs | null): Pick<BashPolicy, 'untrustedGitKeys' | 'promisorKeys'> {
+  const { changed, promisor } = gitDirs === null ? { changed: [], promisor: [] } : readGitKeys(root, gitDirs)
+  return { untrustedGitKeys: changed, promisorKeys: promisor }
+}
 
 /** What a command finds when it starts. Claude Code keeps the folder that a `cd` led to. */
 export const surroundings = (root: string, cwd: string): Pick<BashPolicy, 'start' | 'enter' | 'shell'> => ({

@@ -1,8 +1,10 @@
 import { printable } from '../text/clean.ts'
+import { globAlternatives, globNames } from '../text/glob.ts'
 
-/** Whether one of the compiled patterns of `gate.tools.allow` names the tool. The API allows no longer tool name. */
-export const matchesTool = (sources: readonly string[], tool: string): boolean =>
-  tool.length <= maxToolNameLength && sources.some((source) => new RegExp(source).test(tool))
+/** Whether one of the patterns of `gate.tools.allow` names the tool. The API allows no longer tool name. */
+export const matchesTool = (patterns: readonly string[], tool: string): boolean =>
+  tool.length <= maxToolNameLength &&
+  patterns.some((pattern) => globAlternatives(pattern).some((glob) => globNames(glob, tool, false)))
 
 const maxToolNameLength = 128
 

@@ -70,11 +70,11 @@ const timeoutMs = 25_000
 
 /** Takes a snapshot of the worktree; refused where git itself could be made to run a program. */
 export function readWorkingTree(root: string, gitDirs: GitDirs): TreeStateRead {
-  const untrusted = changedGitConfigKeys(root, gitDirs)
-  if (untrusted.length > 0)
+  const { changed } = readGitKeys(root, gitDirs)
+  if (changed.length > 0)
     return {
       kind: 'failed',
-      why: `git's configuration changed since this worktree was opened: ${untrusted.slice(0, 5).join(', ')}`,
+      why: `git's configuration changed since this worktree was opened: ${changed.slice(0, 5).join(', ')}`,
     }
   return readTreeState(root, {
     isLeftOut: (path) => path === configFile || isOwnPath(path),
@@ -150,24 +150,32 @@ export function formatDrift(check: DriftCheck): string | null {
   ].join('\n')
 }
 
-/** What changed in git's configuration and hooks since the worktree was opened. */
-export function changedGitConfigKeys(root: string, gitDirs: GitDirs): string[] {
-  const signature = fileSignature(watchedPaths(gitDirs))
-  if (isUnchangedSinceCheck(gitDirs.own, 'repository', signature)) return []
-  const baseline = readRepositoryBaseline(gitDirs.own)
-  if (baseline.kind === 'refused') return [`(the record of what was configured cannot be used: ${baseline.why})`]
-  if (baseline.kind === 'absent') return isInstalled(gitDirs) ? ['(the record of what was configured is gone)'] : []
-  const setup = readRepositorySetup(root, gitDirs)
-  const untrusted = findChangedKeys(baseline.value, setup)
-  if (untrusted.length === 0 && isFullyWatched(setup, gitDirs)) recordCheck(gitDirs.own, 'repository', signature)
-  return untrusted
+/** Keys and hooks by which git may run a program. */
+export type GitKeys = {
+  /** New or changed since the worktree was opened; those that the user had then are not among them. */
+  readonly changed: readonly string[]
+  /** A partial clone fetches by what its configuration names. Any mention counts: one that is not seen would run it. */
+  readonly promisor: readonly string[]
 }
 
-/** A partial clone fetches by what its configuration names. Any mention counts: one that is not seen would run it. */
-export const promisorKeys = (root: string, gitDirs: GitDirs): string[] =>
-  Object.entries(readRepositorySetup(root, gitDirs).configs).flatMap(([path, text]) =>
+/** Only a repository in which there is neither is not read again. */
+export function readGitKeys(root: string, gitDirs: GitDirs): GitKeys {
+  const signature = fileSignature(watchedPaths(gitDirs))
+  if (isUnchangedSinceCheck(gitDirs.own, 'git-keys', signature)) return { changed: [], promisor: [] }
+  const baseline = readRepositoryBaseline(gitDirs.own)
+  const setup = readRepositorySetup(root, gitDirs)
+  const promisor = Object.entries(setup.configs).flatMap(([path, text]) =>
     /promisor|partialclone/i.test(text) ? [`promisor in ${path}`] : [],
   )
+  if (baseline.kind === 'refused')
+    return { changed: [`(the record of what was configured cannot be used: ${baseline.why})`], promisor }
+  if (baseline.kind === 'absent')
+    return { changed: isInstalled(gitDirs) ? ['(the record of what was configured is gone)'] : [], promisor }
+  const changed = findChangedKeys(baseline.value, setup)
+  if (changed.length === 0 && promisor.length === 0 && isFullyWatched(setup, gitDirs))
+    recordCheck(gitDirs.own, 'git-keys', signature)
+  return { changed, promisor }
+}
 
 /** A gate that came with the repository and was never installed here has no baseline. */
 const isInstalled = ({ own }: GitDirs): boolean => lstatEntry(own, installRecordPath).kind !== 'absent'

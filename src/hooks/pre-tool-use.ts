@@ -2,9 +2,9 @@ import { resolve } from 'node:path'
 import { gateConfig } from '../config/compiled-config.ts'
 import type { CompiledConfig } from '../config/schema.ts'
 import { noteCall } from '../gate/call-notes.ts'
+import { checkCommands } from '../gate/check-commands.ts'
 import { gateClosedFor } from '../gate/closed-mark.ts'
 import {
-  type CheckedCommand,
   commandsToCheck,
   type Decision,
   decideToolCall,
@@ -79,7 +79,11 @@ async function judge(
   const config = await gateConfig(root)
   const paths = config.protected_paths as ProtectedPaths
   const loadedFrom = { ...paths, mergedRoots: [...paths.mergedRoots, ...foldersBelow(root)] }
-  const { mode = 'auto' } = (config.config.gate as { bash?: { mode?: string } } | undefined)?.bash ?? {}
+  const { bash, tools } = (config.config.gate ?? {}) as {
+    bash?: { mode?: string }
+    tools?: { allow?: readonly string[] }
+  }
+  const mode = bash?.mode ?? 'auto'
   const rule = mode === 'sandbox' || (mode === 'auto' && runsCommands(call)) ? ruleFor(gitDirs, event.session_id) : null
   const mark = gitDirs === null ? null : gateClosedFor(gitDirs.own, event.session_id)
   const state = wasOpen === null ? gateState() : pastState(wasOpen)
@@ -97,23 +101,16 @@ async function judge(
         ? passInSandbox(commands)
         : mark?.turnsCommands
           ? refuseAll(commands)
-          : await checkByList(commands),
+          : await checkCommands(root, config, commands, event.cwd),
     untrustedHead: await untrustedHead(),
     noSandbox: rule?.kind === 'list' && process.platform === 'linux' ? rule.why : null,
     scope: () => readScope(root, config),
     classify: (path) => classifyRealPath(resolve(event.cwd ?? root, path), paths),
     permissionMode: event.permission_mode ?? 'default',
     planModeSlug: () => planModeSlug(event.transcript_path, event.session_id),
-    toolIsAllowed: (tool) => matchesTool(config.tool_patterns, tool),
+    toolIsAllowed: (tool) => matchesTool(tools?.allow ?? [], tool),
   })
   return { decision, isOpen: isGateOpen(state) }
-
-  /** Only here are the rules of the list needed. */
-  async function checkByList(commands: readonly string[]): Promise<readonly CheckedCommand[]> {
-    if (commands.length === 0) return []
-    const list = await loadBundle<typeof import('../gate/check-commands.ts')>('check-commands')
-    return list.checkCommands(root, config, commands, event.cwd)
-  }
 
   /** The user's own skills and agents are theirs. */
   async function untrustedHead(): Promise<string | null> {

@@ -1,5 +1,4 @@
 import { join, resolve, sep } from 'node:path'
-import picomatch from 'picomatch'
 import { readConfigBaseline, withoutPastedKeys, writeCompiledConfig } from '../config/compiled-config.ts'
 import { describeProblems, invalidConfig } from '../config/errors.ts'
 import { parseConfig } from '../config/load.ts'
@@ -51,7 +50,6 @@ export function compileConfig(root: string, readSource?: () => string | null): C
     source: source === null || problems.length === 0 ? source : withoutPastedKeys(source),
     problems,
     notices,
-    tool_patterns: compileToolPatterns(chosen.gate.tools.allow),
     protected_paths: readProtectedPaths(
       root,
       planModeDirs(root),
@@ -148,10 +146,6 @@ function plansDirectoryIn(dir: string, path: string): string[] {
   const { plansDirectory } = settingsOrEmpty(read.kind === 'read' ? read.bytes.toString('utf8') : '')
   return typeof plansDirectory === 'string' && plansDirectory !== '' ? [plansDirectory] : []
 }
-
-/** Compiled with the configuration, so that the gate needs no glob library. */
-export const compileToolPatterns = (patterns: readonly string[]): string[] =>
-  patterns.map((pattern) => picomatch.makeRe(pattern, { nonegate: true }).source)
 
 /** Where an administrator's settings stand. */
 const managedDirs = {

@@ -170,7 +170,6 @@ export const compiledConfigSchema = {
     source: { ...textOrNull, description: 'The text it was compiled from; another text means: compile again.' },
     problems: { ...texts, description: 'What is wrong with the text; while anything is, the gate denies.' },
     notices: { ...texts, description: 'What is ignored in the text, or has another name now.' },
-    tool_patterns: { ...texts, description: 'gate.tools.allow as regular expressions.' },
     protected_paths: {
       ...objectOf({ root: objectOf({ named: text }) }),
       description: 'The folders that the gate judges a write by; looking them up costs half a millisecond a call.',

@@ -36,7 +36,7 @@ export const readOpenedWorktree = (gitDir: string): JsonRead<OpenedWorktree> =>
 export const writeOpenedWorktree = (gitDir: string, opened: OpenedWorktree): void => put(gitDir, openedPath, opened)
 
 /** A check that is skipped while the files that it reads are unchanged. */
-type Check = 'own-files' | 'config' | 'repository' | 'plan'
+type Check = 'own-files' | 'config' | 'git-keys' | 'plan'
 
 const checkPath = (what: Check): string => `${gitDirFolder}/seen-${what}`
 

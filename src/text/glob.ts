@@ -1,5 +1,5 @@
 /** Globs as people write them: `*` and `?` within a name, `**` for any folders, `[a-z]`, `{one,other}`. */
-const maxAlternatives = 100
+const maxAlternatives = 1_000
 
 /** Expands `{a,b}/c` to `a/c` and `b/c`; too many alternatives count as none. */
 export function globAlternatives(glob: string): readonly string[] {

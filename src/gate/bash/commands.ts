@@ -125,14 +125,15 @@ export const fileCommands: readonly CommandRow[] = [
   }),
   reader('cmp', { plain: '-b -l -s', number: '-n -i', check: checkTwoFiles, mostOperands: 4 }),
   reader('od', { plain: '-a -b -c -d -f -i -l -o -s -v -x', number: '-j -N', text: '-A -t', optional: '-w' }),
-  {
-    // A second operand is the file that it writes, and -r turns it round.
-    ...row('xxd', 'files', { plain: '-a -b -e -i -p -u', number: '-c -g -l -s' }),
+  // A second operand is the file that it writes, and -r turns it round.
+  row('xxd', 'files', {
+    plain: '-a -b -e -i -p -u',
+    number: '-c -g -l -s',
     readsStdin: '',
     mostOperands: 1,
     check: checkFlagsFirst,
     refused: { writes: '-r' },
-  },
+  }),
   row('hexdump', 'files', { plain: '-b -c -C -d -o -v -x', number: '-n -s', readsStdin: '' }),
   ...['md5sum', 'sha1sum', 'sha256sum', 'sha512sum', 'cksum'].map((name) => reader(name, sums)),
   reader('shasum', sums, { number: '-a' }),

@@ -1,4 +1,4 @@
-import { parse as parseShellQuote } from 'shell-quote'
+import parseShellQuote from 'shell-quote/parse.js'
 import type { AndOr, Assignment, Command, For, PipelineNode, Redirect, Redirection, Statement } from 'unbash'
 import { parse } from 'unbash'
 import { patternMark, type Refusal, refusalOf, refuse } from './refusal.ts'

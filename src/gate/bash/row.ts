@@ -5,7 +5,8 @@ import { patternMark, refuse } from './refusal.ts'
 export type RowContext = { readonly isPiped: boolean; readonly directories: readonly string[] }
 
 /** Checks the words after a command's name against its row. */
-export function checkRow(row: CommandRow, name: string, words: readonly string[], context: RowContext): void {
+export function checkRow(listed: CommandRow, name: string, words: readonly string[], context: RowContext): void {
+  const row = withRules(listed)
   const call = readFlags(words, row, name, context)
   const pattern = misplacedPattern(call, row)
   if (pattern !== undefined) refuse('glob', pattern, 'is a pattern where it may become more than one file to read')
@@ -14,17 +15,17 @@ export function checkRow(row: CommandRow, name: string, words: readonly string[]
 }
 
 /** A pattern may become any number of words, so all of them have to be files to read. */
-function misplacedPattern(call: Call, row: CommandRow): string | undefined {
+function misplacedPattern(call: Call, row: WholeRow): string | undefined {
   const takesAny = (row.operands === 'files' || row.operands === 'paths') && row.mostOperands === undefined
   const others = takesAny ? call.operands.slice(0, call.operands.length - filesOf(call, row).length) : call.operands
   return [...call.flags.map(({ value = '' }) => value), ...others].find((text) => text.includes(patternMark))
 }
 
 /** The operands without the one that is a pattern or a program. */
-const filesOf = (call: Call, { firstIsProgram }: CommandRow): readonly string[] =>
+const filesOf = (call: Call, { firstIsProgram }: WholeRow): readonly string[] =>
   call.operands.slice(firstIsProgram !== undefined && !hasFlag(call, firstIsProgram) ? 1 : 0)
 
-function checkOperands(call: Call, row: CommandRow): void {
+function checkOperands(call: Call, row: WholeRow): void {
   const { operands, name, isPiped, directories } = call
   const most = row.operands === 'none' ? 0 : (row.mostOperands ?? Number.POSITIVE_INFINITY)
   const extra = operands[most] ?? ''
@@ -75,10 +76,10 @@ export type FlagKind = keyof Flags
 
 type RowPart = Flags & Rules
 
-export type CommandRow = Rules & {
+export type CommandRow = {
   /** Its words: `rg`; for git the subcommand, `stash list`. */
   readonly name: string
-  readonly flags: readonly Flags[]
+  readonly flags: readonly RowPart[]
   /** What the operands are: files that are opened, paths that are only listed, or words. */
   readonly operands: 'files' | 'paths' | 'words' | 'none'
 }
@@ -102,8 +103,16 @@ type Rules = {
 }
 
 /** Parts may stand in several rows. */
-export const row = (name: string, operands: CommandRow['operands'], ...parts: readonly RowPart[]): CommandRow =>
-  Object.assign({}, ...parts, { name, operands, flags: parts })
+export const row = (name: string, operands: CommandRow['operands'], ...flags: readonly RowPart[]): CommandRow => ({
+  name,
+  operands,
+  flags,
+})
+
+type WholeRow = CommandRow & Rules
+
+/** The rules of all parts together. Computed on demand, since a call needs one or two rows. */
+export const withRules = (row: CommandRow): WholeRow => Object.assign({}, ...row.flags, row)
 
 export const about: Flags = { plain: '--help --version' }
 export const numbers: Flags = { plain: '-0 -1 -2 -3 -4 -5 -6 -7 -8 -9' }
@@ -127,7 +136,7 @@ export const hasFlag = ({ flags }: Call, names: string): boolean => {
 }
 
 /** Separates flags from operands; each flag has to be on the row's list. */
-function readFlags(words: readonly string[], row: CommandRow, name: string, context: RowContext): Call {
+function readFlags(words: readonly string[], row: WholeRow, name: string, context: RowContext): Call {
   const flags: Flag[] = []
   const operands: string[] = []
   let operandsBeforeDashes: number | undefined
@@ -153,7 +162,7 @@ type FlagWord = {
   readonly word: string
   /** The words after it, of which it may take one or two. */
   readonly next: readonly string[]
-  readonly row: CommandRow
+  readonly row: WholeRow
   readonly name: string
   readonly directories: readonly string[]
   readonly add: (flag: string, value?: string) => void
@@ -271,7 +280,7 @@ const kinds: { readonly [K in FlagKind]: Kind } = {
 
 const known = new WeakMap<readonly Flags[], ReadonlyMap<string, FlagKind>>()
 
-/** The kind of each flag of a row. Computed on demand, since a call needs one or two rows. */
+/** The kind of each flag of a row. */
 export function flagKinds(groups: readonly Flags[]): ReadonlyMap<string, FlagKind> {
   const found = known.get(groups)
   if (found !== undefined) return found

@@ -187,7 +187,7 @@ describe('the control plane', () => {
   it('finds a configuration that nobody compiled, and makes it anew', () => {
     approve()
     const path = '.claude/hooks/plan-gate/config.json'
-    const forged = { ...JSON.parse(worktree.read(path)), tool_patterns: ['^.*$'] }
+    const forged = { ...JSON.parse(worktree.read(path)), config: { gate: { tools: { allow: ['*'] } } } }
     writeFileSync(worktree.at(path), JSON.stringify(forged))
     expect(askGate(worktree.root, 'mcp__x__write', {})).toBeNull()
     expect(reasonIn(bash())).toContain(`${path}: restored`)
@@ -197,7 +197,7 @@ describe('the control plane', () => {
 
   it('says so when the record itself is gone, and what git is trusted with too', () => {
     rmSync(worktree.at('.git/plan-gate/repository.json'))
-    rmSync(worktree.at('.git/plan-gate/seen-repository'), { force: true })
+    rmSync(worktree.at('.git/plan-gate/seen-git-keys'), { force: true })
     expect(askGate(worktree.root, 'Bash', { command: 'git status' })).toMatch(/record of what was configured is gone/)
     rmSync(worktree.at('.git/plan-gate/install.json'))
     expect(reasonIn(bash())).toMatch(/install.json: could not be restored/)

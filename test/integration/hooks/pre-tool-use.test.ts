@@ -225,7 +225,10 @@ describe('the configuration', () => {
   })
 
   it('that was compiled is not trusted when it is garbage', () => {
-    writeFileSync(worktree.at('.claude/hooks/plan-gate/config.json'), '{"version":1,"tool_patterns":[".*"]}')
+    writeFileSync(
+      worktree.at('.claude/hooks/plan-gate/config.json'),
+      '{"version":1,"config":{"gate":{"tools":{"allow":["*"]}}}}',
+    )
     expect(askGate(worktree.root, 'mcp__lab__write', {})).toMatch(/not known to be read-only/)
   })
 })

@@ -1,7 +1,7 @@
 import { stringify } from 'yaml'
 import { describeProblems } from '../../../../src/config/errors.ts'
 import { parseConfig } from '../../../../src/config/load.ts'
-import { compileToolPatterns } from '../../../../src/install/compile-config.ts'
+import { matchesTool } from '../../../../src/gate/tools.ts'
 import { makeConfig } from '../grammar/config.ts'
 import { readElsewhere } from '../oracle/yaml-readers.ts'
 import { demand, type Failure, type Opened, same, type Target } from '../target.ts'
@@ -169,6 +169,6 @@ function look(text: string): string {
     parsed.config,
     'written down, it is read as something else',
   )
-  compileToolPatterns(parsed.config.gate.tools.allow)
+  matchesTool(parsed.config.gate.tools.allow, 'mcp__lab__note')
   return `valid ${parsed.notices.length} ${JSON.stringify(parsed.config).length >> 4}`
 }

@@ -11,7 +11,7 @@ export const gateHook: Target = { name: 'gate-hook', seeds: events.slice(0, 19),
 /** As in the bundle, where the modules that are loaded later lie beside the hook. */
 const bundles: { readonly [name: string]: () => Promise<unknown> } = {
   'parse-command': () => import('../../../../src/gate/bash/parse.ts'),
-  'check-commands': () => import('../../../../src/gate/check-commands.ts'),
+  'check-commands': () => import('../../../../src/gate/bash/check-command.ts'),
   reviews: () => import('../../../../src/hooks/reviews.ts'),
 }
 const load = (file: string): Promise<unknown> | undefined => bundles[basename(file)]?.()

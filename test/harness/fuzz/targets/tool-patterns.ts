@@ -1,6 +1,5 @@
 import { textKinds } from '../../../../src/config/schema.ts'
 import { matchesTool } from '../../../../src/gate/tools.ts'
-import { compileToolPatterns } from '../../../../src/install/compile-config.ts'
 import { demand, type Target } from '../target.ts'
 
 /** `gate.tools.allow`, a pattern a line, and the names of tools that it is held against. */
@@ -70,9 +69,8 @@ const isLine = (line: string): boolean => new RegExp(textKinds.tool.pattern).tes
 
 function look(text: string): string {
   const patterns = text.split('\n').filter(isLine).slice(0, 50)
-  const compiled = compileToolPatterns(patterns)
-  const matched = names.map((name) => matchesTool(compiled, name))
+  const matched = names.map((name) => matchesTool(patterns, name))
   for (const name of names.filter((one) => /^\w+$/.test(one)))
-    demand(!patterns.includes(name) || matchesTool(compiled, name), 'a tool that is named is not allowed')
+    demand(!patterns.includes(name) || matchesTool(patterns, name), 'a tool that is named is not allowed')
   return matched.join(' ')
 }

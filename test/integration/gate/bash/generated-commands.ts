@@ -1,5 +1,5 @@
 import { commands, gitSubcommands } from '../../../../src/gate/bash/check-command.ts'
-import type { CommandRow, FlagKind, Flags } from '../../../../src/gate/bash/row.ts'
+import { type CommandRow, type FlagKind, type Flags, withRules } from '../../../../src/gate/bash/row.ts'
 import { ruleFor } from '../../../support/gate/bash/check-with-parser.ts'
 
 /** Values that the programs understand, so that the flag is really tried; `x` is enough for the others. */
@@ -68,7 +68,7 @@ function commandsOf(row: CommandRow, name: string, seen: Set<Flags>): string[] {
 
 function operandsOf(row: CommandRow, name: string): string {
   const program: { readonly [name: string]: string } = { jq: '.', sed: '1p' }
-  const first = row.firstIsProgram === undefined ? '' : `${program[name] ?? 'alpha'} `
+  const first = withRules(row).firstIsProgram === undefined ? '' : `${program[name] ?? 'alpha'} `
   switch (row.operands) {
     case 'files':
       if (name === 'diff') return 'src/a.ts src/b.ts'
