@@ -1,4 +1,4 @@
-import { bundlePath, cachedWith, hooksDir, statusLineFile } from '../state/own-paths.ts'
+import { bundleFile, bundlePath, cachedWith, hooksDir, statusLineFile } from '../state/own-paths.ts'
 import { clearedVariables } from '../system/environment.ts'
 import { shellWord } from '../text/own-commands.ts'
 import { hookLoader, localLoader, pluginLoader } from './hook-loader.ts'
@@ -217,7 +217,7 @@ function cachePinsOf({ file }: HookDefinition, digestOf: EntryOptions['digestOf'
 
 /** The plugin's entries are the same on every machine, so it is not for Windows. */
 const startOfPlugin = (row: HookDefinition): StartedProgram =>
-  startNode('node', 'linux', pluginLoader(exitCodeOf(row)), 'plugin', row.file, ...wordOf(row))
+  startNode('node', 'linux', pluginLoader(exitCodeOf(row)), 'plugin', bundleFile(row.file), ...wordOf(row))
 
 type StartedProgram = { command: string; args: string[] }
 

@@ -62,7 +62,7 @@ try{if(cachePins)load.cachePins=JSON.parse(cachePins)
 ${condition}load(file,pin).start(word)}catch(e){fs.writeSync(2,'plan-gate: '+e.message+'. Run \`plan-gate doctor\`; if plan-gate was updated, start a new session.\\n');process.exit(${exitCode})}`
 
 /**
- * What `node -e` runs for a hook of the plugin, with the arguments `plugin`, the name of a bundle and a word for the hook.
+ * What `node -e` runs for a hook of the plugin, with the arguments `plugin`, the file of a bundle and a word for the hook.
  * The gate is that of the nearest folder above which the user has registered (`state/gates.ts`); where there is none, this
  * ends silently. The folder counts as it is named and as it really is, because what leads to it can be replaced while the
  * session runs. A worktree of the same repository that lies inside is a checkout of its own. Where plan-gate has started
@@ -99,7 +99,7 @@ const launch=/^[0-9a-f]{32}$/.test(nonce)?JSON.parse(read(path.join(git,'${launc
 return launch!==null&&(launch.client===null?isAlive(launch.launcher):launch.client===pid)}
 function isAlive(pid){try{return process.kill(pid,0)}catch(e){return e.code==='EPERM'}}
 function answer({started,root,gate:{bundles}}){${loadFunction}
-const bundle='${hooksDir}/'+name+'.mjs'
+const bundle='${hooksDir}/'+name
 env.${sessionDirVariable}=started
 env.CLAUDE_PROJECT_DIR=root
 for(const at in bundles)load.cachePins[path.basename(at)]=bundles[at]

@@ -31,16 +31,17 @@ export const cachedWith: { readonly [hook: string]: readonly string[] } = {
 export const cachedFiles: readonly string[] = Object.values(cachedWith).flat()
 
 /** The bundles that the entries in the settings start. */
-export const hookFiles: readonly string[] = [...Object.keys(cachedWith), 'session-events']
+export const hookFiles: readonly string[] = ['pre-tool-use', 'post-tool-use', 'session-events']
 
 /** Loaded by the hooks on demand, each perhaps by those behind it. */
 export const lazyFiles: readonly string[] = ['parse-command', 'check-commands', 'reviews']
 export const statusLineFile = 'status-line'
 
-export const bundleNames: readonly string[] = [...hookFiles, ...lazyFiles, statusLineFile]
+export const bundleNames: readonly string[] = [...cachedFiles, 'session-events', 'reviews', statusLineFile]
 
-/** In `hooksDir`. The reviews, 580 kB of 1.5 MB in a worktree, are compressed: a review takes minutes, and this 3 ms. */
-export const bundleFile = (name: string): string => (name === 'reviews' ? `${name}.mjs.br` : `${name}.mjs`)
+/** In `hooksDir`. What runs rarely is compressed, 580 kB of 1.5 MB in a worktree: a review takes minutes, and this 3 ms. */
+export const bundleFile = (name: string): string =>
+  name === statusLineFile || cachedFiles.includes(name) ? `${name}.mjs` : `${name}.mjs.br`
 export const bundlePath = (name: string): string => `${hooksDir}/${bundleFile(name)}`
 
 export const compiledConfigPath = `${hooksDir}/config.json`

@@ -1,7 +1,7 @@
 import { existsSync, readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { hookLoader } from '../../src/install/hook-loader.ts'
-import { cachedFiles, hooksDir } from '../../src/state/own-paths.ts'
+import { bundleFile, cachedFiles, hooksDir } from '../../src/state/own-paths.ts'
 import { sha256 } from '../../src/system/sha256.ts'
 import { dist } from './project.ts'
 
@@ -20,9 +20,9 @@ const shared: { readonly [name: string]: readonly [bundle: string, word: string]
 /** The arguments of the node that an installed hook's entry starts; `folder`: where the bundles are. */
 export function hookArgs(root: string, name: string, folder = join(root, hooksDir)): string[] {
   const [bundle, ...words] = shared[name] ?? [name]
-  const path = join(folder, `${bundle}.mjs`)
+  const path = join(folder, bundleFile(bundle))
   if (name === 'status-line') return [path]
-  const pin = sha256(readFileSync(join(dist, 'hooks', `${bundle}.mjs`)))
+  const pin = sha256(readFileSync(join(dist, 'hooks', bundleFile(bundle))))
   const caches = cachedFiles.map((name) => `${name}.mjs.cache`).filter((name) => existsSync(join(folder, name)))
   const pins = caches.map((name) => [name, sha256(readFileSync(join(folder, name)))])
   return ['-e', hookLoader(2), path, pin, JSON.stringify(Object.fromEntries(pins)), ...words]

@@ -437,7 +437,7 @@ async function installing({ folder, run }: Scene): Promise<void> {
   await run('approved by the checklist', ['doctor'], here)
   await run('approved by the checklist', ['drift'], here)
   rmSync(join(repo, '.claude/skills/plan-with-review/SKILL.md'))
-  writeFileSync(join(repo, '.claude/hooks/plan-gate/session-events.mjs'), '// altered\n')
+  writeFileSync(join(repo, '.claude/hooks/plan-gate/session-events.mjs.br'), '// altered\n')
   write(repo, { '.claude/settings.local.json': '{"disableAllHooks": true}\n' })
   await run('with files that are gone, altered and switch the gate off', ['doctor'], here)
   await run('with files that are gone, altered and switch the gate off', ['install', '--reviewer', 'checklist'], here)

@@ -136,7 +136,7 @@ describe('install', () => {
     await install()
     const whole = snapshotTree(at('.claude'))
     rmSync(at('.claude/hooks/plan-gate/pre-tool-use.mjs'))
-    writeFileSync(at('.claude/hooks/plan-gate/session-events.mjs'), 'broken')
+    writeFileSync(at('.claude/hooks/plan-gate/session-events.mjs.br'), 'broken')
     writeFileSync(at('.claude/skills/plan-with-review/SKILL.md'), 'broken')
     writeFileSync(at('.claude/settings.json'), '{}\n')
     await install()
