@@ -117,9 +117,9 @@ describe('doctor', () => {
     ],
     [
       'a changed hook',
-      () => put(worktree.at('.claude/hooks/plan-gate/session-events.mjs'), ''),
+      () => put(worktree.at('.claude/hooks/plan-gate/session-events.mjs.br'), ''),
       'install',
-      /session-events.mjs was changed/,
+      /session-events.mjs.br was changed/,
       /plan-gate install/,
     ],
     [

@@ -97,7 +97,7 @@ describe('our hook entries', () => {
         'PreCompact',
       ],
     ])
-    const started = JSON.stringify(reflecting).match(/(?<=plan-gate\/)[a-z-]+(?=\.mjs")/g)
+    const started = JSON.stringify(reflecting).match(/(?<=plan-gate\/)[a-z-]+(?=\.mjs(?:\.br)?")/g)
     expect([...new Set(started)]).toEqual(hookFiles)
   })
 })

@@ -39,7 +39,7 @@ it('repairs what was deleted, changed or emptied', async () => {
   rmSync(join(worktree, '.claude/skills/plan-with-review'), { recursive: true })
   chmodSync(join(worktree, hooksDir, 'reviews.mjs.br'), 0o600)
   write(worktree, {
-    [`${hooksDir}/session-events.mjs`]: 'process.exit(0)',
+    [`${hooksDir}/session-events.mjs.br`]: 'process.exit(0)',
     '.claude/settings.json': '{ "hooks": {} }\n',
   })
   await bootstrapIn(repo)
