@@ -1,11 +1,11 @@
-import { lstatSync, realpathSync } from 'node:fs'
+import { lstatSync, readdirSync, realpathSync } from 'node:fs'
 import { dirname, join, resolve } from 'node:path'
 import type { CompiledConfig } from '../config/schema.ts'
 import { relativeEntries } from '../system/environment.ts'
 import { type GitDirs, readGitDirs } from '../system/git-dirs.ts'
 import { loadBundle } from '../system/load-bundle.ts'
 import { homeDir, resolvePath } from '../system/paths.ts'
-import type { BashPolicy, Location } from './bash/check-command.ts'
+import type { BashPolicy, Found, Location } from './bash/check-command.ts'
 import type { CheckedCommand } from './decide.ts'
 import { readGitKeys } from './working-tree.ts'
 
@@ -53,26 +53,51 @@ export function gitKeys(root: string, gitDirs: GitDirs | null): Pick<BashPolicy,
 }
 
 /** What a command finds when it starts. Claude Code keeps the folder that a `cd` led to. */
-export const surroundings = (root: string, cwd: string): Pick<BashPolicy, 'start' | 'enter' | 'shell'> => ({
+export const surroundings = (
+  root: string,
+  cwd: string,
+): Pick<BashPolicy, 'start' | 'enter' | 'look' | 'oddNames' | 'shell'> => ({
   ...locate(root, cwd),
+  look,
+  oddNames,
   shell: { home: homeDir(), environment: Object.keys(process.env) },
 })
 
 /** The folder in which a command starts, and those that a `cd` reaches from there. */
 function locate(root: string, directory: string): { start: Location; enter: BashPolicy['enter'] } {
-  const at = (path: string, written: string): Location => {
+  const at = (path: string, physical: string, written: string): Location => {
     const real = realPath(path)
     const isRoot = written === root
     return {
-      directories: real === null || real === path ? [path] : [path, real],
+      directories: [...new Set([path, realPath(physical) ?? physical, real ?? path])],
       isRoot,
       gitProblem: () => (isRoot ? null : problemWithGit(root, real, written)),
     }
   }
   return {
-    start: at(resolve(root, directory), resolve(root, directory)),
-    enter: ({ directories: [from = root] }, path) =>
-      at(resolve(from, path), path.startsWith('/') ? path : `${from}/${path}`),
+    start: at(resolve(root, directory), resolve(root, directory), resolve(root, directory)),
+    // A shell takes `..` from the name of the folder, or where that leads nowhere, from the folder itself.
+    enter: ({ directories: [from = root, real = from] }, path) =>
+      at(resolve(from, path), resolve(real, path), path.startsWith('/') ? path : `${from}/${path}`),
+  }
+}
+
+function look(path: string): Found | null {
+  try {
+    const real = realpathSync.native(path)
+    const stat = lstatSync(real)
+    return { real, isOrdinary: stat.isFile() || stat.isDirectory() }
+  } catch {
+    return null
+  }
+}
+
+function oddNames(folder: string): string[] {
+  try {
+    const entries = readdirSync(folder, { withFileTypes: true })
+    return entries.filter((entry) => !entry.isFile() && !entry.isDirectory()).map(({ name }) => name)
+  } catch {
+    return []
   }
 }
 

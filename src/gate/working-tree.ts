@@ -198,9 +198,9 @@ const isFullyWatched = (setup: RepositorySetup, gitDirs: GitDirs): boolean =>
 /** What can make git run a program: the text of each config file and a digest of each hook. */
 export type RepositorySetup = Readonly<ReturnType<typeof readRepositorySetup>>
 
-/** By these even `git status` starts a program or reads another file. Those of the first day are the user's. */
-const programKeys =
-  /^(?:alias\..+|core\.(?:alternaterefscommand|askpass|attributesfile|editor|fsmonitor|gitproxy|hookspath|pager|sshcommand|worktree)|credential\..+|diff\.external|diff\..+\.(?:command|textconv)|extensions\..+|filter\..+\.(?:clean|process|smudge)|gpg\.(?:.+\.)?program|hook\..+|include\.path|includeif\..+|interactive\.difffilter|log\.showsignature|merge\..+\.driver|pager\..+|remote\..+\.(?:promisor|uploadpack|vcs)|sequence\.editor|submodule\..+\.update|uploadpack\.packobjectshook|url\..+)$/
+/** These name no program and no file. By others even `git status` starts one; those of the first day are the user's. */
+const harmlessKeys =
+  /^(?:(?:advice|author|branch|color|column|committer|gc|gui|help|init|maintenance|pull|push|rerere|status|user)\.(?!sort$).+|(?:commit|tag)\.gpgsign|core\.(?:abbrev|autocrlf|bare|compression|eol|filemode|ignorecase|logallrefupdates|longpaths|precomposeunicode|preloadindex|quotepath|repositoryformatversion|safecrlf|sharedrepository|symlinks|untrackedcache|whitespace)|diff\.(?:algorithm|colormoved|context|mnemonicprefix|noprefix|renames|submodule|wserrorhighlight)|fetch\.(?:parallel|prune|prunetags|writecommitgraph)|log\.(?:abbrevcommit|date|decorate|follow)|merge\.(?:conflictstyle|ff|renames)|rebase\.(?:autosquash|autostash|updaterefs)|remote\.(?:pushdefault|.+\.(?:fetch|gh-resolved|prune|pushurl|push|tagopt|url))|submodule\..+\.(?:active|branch|ignore|url))$/
 
 /** Exactly what `git lfs install` writes. */
 const gitLfsFilter = new Set([
@@ -227,7 +227,7 @@ function newKeys(path: string, before: string, now: string): string[] {
   return entries
     .filter((entry) => !known.has(entry) && !gitLfsFilter.has(entry))
     .map((entry) => entry.split('\n', 1)[0] ?? '')
-    .filter((key) => programKeys.test(key.toLowerCase()))
+    .filter((key) => !harmlessKeys.test(key.toLowerCase()))
 }
 
 /** By git itself, a key and its value each; null where it cannot read the text. Only for a file that was changed. */

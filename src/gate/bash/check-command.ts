@@ -10,6 +10,7 @@ import {
   refusalOf,
   refuse,
   refuseCommand,
+  secretMark,
   unknownMark,
   verdictOf,
 } from './refusal.ts'
@@ -30,8 +31,15 @@ export type BashPolicy = {
   /** Where the shell stands, and where a `cd` leads. */
   readonly start: Location
   readonly enter: (from: Location, path: string) => Location
+  /** What really is at an absolute path; null where there is nothing. */
+  readonly look: (path: string) => Found | null
+  /** The names in a folder that are neither files nor folders: links, pipes, devices. */
+  readonly oddNames: (folder: string) => readonly string[]
   readonly shell: Shell
 }
+
+/** `isOrdinary`: a file or a folder, which can be read to its end. */
+export type Found = { readonly real: string; readonly isOrdinary: boolean }
 
 /** A folder in which a command may run. */
 export type Location = {
@@ -107,8 +115,8 @@ const reservedWord =
 /** The simple commands of a line, in their order; each is allowed by its row, or because the configuration names it. */
 function checkParts(parts: readonly Part[], policy: BashPolicy): void {
   let locations: readonly Location[] = [policy.start]
-  for (const part of parts) {
-    checkPart(part, policy, locations)
+  for (const [index, part] of parts.entries()) {
+    checkPart(part, policy, locations, textsOf(parts[index - 1] ?? part))
     if (part.words[0]?.text !== 'cd') continue
     const [, folder = '', ...more] = textsOf(part)
     if (policy.shell.environment.includes('CDPATH') && /^[^./]/.test(folder))
@@ -141,15 +149,28 @@ function refuseGitHere(locations: readonly Location[], part: string): void {
 const foldersOf = (locations: readonly Location[]): string[] =>
   locations.filter(({ isRoot }) => !isRoot).flatMap(({ directories }) => directories)
 
+function contextOf({ isPiped }: Part, locations: readonly Location[], { look, oddNames }: BashPolicy): RowContext {
+  const from = locations.flatMap(({ directories }) => directories)
+  return {
+    isPiped,
+    directories: foldersOf(locations),
+    places: (path) => (path.startsWith('/') ? [path] : from.map((folder) => `${folder}/${path}`)),
+    look,
+    oddNames,
+  }
+}
+
 const textsOf = ({ words }: Part): string[] => words.map(({ text }) => text)
 
-function checkPart(part: Part, policy: BashPolicy, locations: readonly Location[]): void {
+function checkPart(part: Part, policy: BashPolicy, locations: readonly Location[], before: readonly string[]): void {
   const name = part.words[0]?.text ?? ''
   if (name === 'git') refuseChangedGit(part, policy)
-  const refusal = refusalOf(() => checkBuiltIn(part, policy, locations))
+  const refusal = refusalOf(() => checkBuiltIn(part, policy, locations, before))
   if (!isRefusal(refusal)) return
   // What the configuration allows, it allows in this worktree.
-  const isUnclear = textsOf(part).some((text) => text.includes(patternMark) || text.includes(unknownMark))
+  const isUnclear = textsOf(part).some((text) =>
+    [patternMark, secretMark, unknownMark].some((mark) => text.includes(mark)),
+  )
   if (isUnclear || movesShell.includes(name) || !isAllowedByConfig(part, policy.allowed)) throw refusal
   refuseGitHere(locations, part.text)
 }
@@ -157,29 +178,32 @@ function checkPart(part: Part, policy: BashPolicy, locations: readonly Location[
 /** Where it leads has to be known, so no configuration allows more of them. */
 const movesShell = ['cd', 'chdir', 'popd', 'pushd']
 
-function checkBuiltIn(part: Part, policy: BashPolicy, locations: readonly Location[]): void {
+/** `before`: the command before it, in a pipe the one that it reads from. */
+function checkBuiltIn(part: Part, policy: BashPolicy, locations: readonly Location[], before: readonly string[]): void {
   const [first, ...rest] = part.words
   if (first === undefined) return refuseCommand('')
   if (first.raw !== first.text) refuse('command', first.raw, 'is a quoted command name', 'Write the name plainly.')
   const revision = rest.find((word) => word.isRevision)
   if (revision !== undefined && first.text !== 'git')
     refuse('glob', revision.raw, 'contains an unquoted ^ or brace', `Quote it: '${revision.text}'.`)
-  const unknown = rest.find((word) => word.text.includes(unknownMark))
+  const secret = rest.find((word) => word.text.includes(secretMark))
+  const unknown = secret ?? rest.find((word) => word.text.includes(unknownMark))
   if (unknown !== undefined && first.text !== 'echo')
     refuse('expansion', unknown.raw, 'contains a variable whose value the gate cannot know')
+  if (secret !== undefined)
+    refuse('secret', secret.raw, 'may hold credentials, and what is printed goes into the transcript')
   const texts = rest.map((word) => word.text)
-  const context = { isPiped: part.isPiped, directories: foldersOf(locations) }
+  const context = contextOf(part, locations, policy)
   switch (first.text) {
     case 'git':
       return checkGit(texts, { part, policy, locations, context })
     case 'find':
       return checkFind(texts)
     case 'xargs':
-      return checkXargs(texts, context, commands)
+      return checkXargs(texts, context, commands, before)
     case 'echo':
-      return checkEcho(rest.map(({ raw }) => raw))
     case 'cd':
-      // `checkParts` follows it.
+      // `checkParts` follows cd.
       return
   }
   checkRow(commands.get(first.text) ?? refuseCommand(first.text), first.text, texts, context)
@@ -187,15 +211,6 @@ function checkBuiltIn(part: Part, policy: BashPolicy, locations: readonly Locati
 
 /** Whether the name is on the list at all. */
 const isListed = (name: string): boolean => ['git', 'find', 'echo', 'cd', 'xargs'].includes(name) || commands.has(name)
-
-/** Names of variables that hold credentials. */
-const secretName = /\$\{?\w*(?:AUTH|CRED|KEY|PASS|PWD_|SECRET|TOKEN)/i
-
-function checkEcho(words: readonly string[]): void {
-  const secret = words.find((word) => !word.startsWith("'") && secretName.test(word))
-  if (secret !== undefined)
-    refuse('secret', secret, 'may hold credentials, and what is printed goes into the transcript')
-}
 
 /** An entry of `gate.bash.allow` is a command, or a command and its first words. */
 const isAllowedByConfig = ({ words }: Part, allowed: readonly string[]): boolean =>
@@ -241,7 +256,9 @@ function checkGit(words: readonly string[], call: GitCall): void {
   if (flag === '-C' && folder !== undefined && !folder.includes(patternMark)) {
     const reached = changeDirectory([folder], locations, policy)
     const directories = [...context.directories, ...foldersOf(reached)]
-    return checkGit(words.slice(2), { ...call, locations: reached, context: { ...context, directories } })
+    const places = (path: string): string[] =>
+      [locations, reached].flatMap((at) => contextOf(part, at, policy).places(path))
+    return checkGit(words.slice(2), { ...call, locations: reached, context: { ...context, directories, places } })
   }
   const start = words.findIndex((word) => !globalFlags.includes(word))
   const [first = '', second = ''] = start < 0 ? [] : words.slice(start)

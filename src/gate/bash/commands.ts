@@ -1,4 +1,4 @@
-import { refuse } from './refusal.ts'
+import { patternMark, refuse } from './refusal.ts'
 import { about, type Call, type CommandRow, type Flags, hasFlag, numbers, reader, row } from './row.ts'
 
 const grep = row('grep', 'files', about, numbers, {
@@ -6,14 +6,14 @@ const grep = row('grep', 'files', about, numbers, {
     '-E --extended-regexp -F --fixed-strings -G --basic-regexp -P --perl-regexp -i -y --ignore-case --no-ignore-case -v --invert-match -w --word-regexp -x --line-regexp -c --count -L --files-without-match -l --files-with-matches -o --only-matching -q --quiet --silent -s --no-messages -b --byte-offset -H --with-filename -h --no-filename -n --line-number -T --initial-tab -u --null -a --text -I -r --recursive -R --dereference-recursive -U --binary --line-buffered --no-group-separator -V',
   optional: '--color --colour',
   number: '-m --max-count -A --after-context -B --before-context -C --context',
-  text: '--include --exclude --exclude-dir --label --binary-files -D --devices -d --directories',
+  text: '--include --exclude --exclude-dir --label --binary-files -d --directories',
   any: '-e --regexp',
   file: '-f --file --exclude-from',
   firstIsProgram: '-e --regexp -f --file',
   readsStdin: '-r --recursive -R --dereference-recursive --help --version -V',
 })
 
-const sums: Flags = { plain: '-b -t -c --check --quiet --status -w --warn --strict --ignore-missing --tag' }
+const sums = { plain: '-b -t --tag', refused: { loads: '-c --check' } }
 
 const beginningOrEnd: Flags = {
   plain: '-q --quiet --silent -v --verbose -z --zero-terminated',
@@ -131,6 +131,7 @@ export const fileCommands: readonly CommandRow[] = [
     number: '-c -g -l -s',
     readsStdin: '',
     mostOperands: 1,
+    hasNoClusters: true,
     check: checkFlagsFirst,
     refused: { writes: '-r' },
   }),
@@ -157,7 +158,7 @@ export const fileCommands: readonly CommandRow[] = [
     plain:
       '-b --ignore-leading-blanks -d --dictionary-order -f --ignore-case -g --general-numeric-sort -h --human-numeric-sort -i --ignore-nonprinting -M --month-sort -n --numeric-sort -R --random-sort -r --reverse -V --version-sort -c -C -m --merge -s --stable -u --unique -z --zero-terminated --debug',
     optional: '--check',
-    number: '--parallel --batch-size',
+    number: '--parallel',
     text: '-k --key -t --field-separator --sort',
     refused: {
       writes: '-o --output -T --temporary-directory -S --buffer-size',
@@ -240,9 +241,31 @@ const only =
   ({ operands }: Call): void =>
     refuseOdd(operands, pattern, why, hint)
 
+/** A step of 0 never ends in busybox. */
+function checkSeq({ operands }: Call): void {
+  const [, step = '1'] = operands.length > 2 ? operands : []
+  refuseOdd(
+    [...operands, step === '0' ? '' : step],
+    /^(?!0.)\d{1,4}$/,
+    'is not a small number',
+    'Count to 9999 at most.',
+  )
+}
+
 /** zsh evaluates what is printed as a number. */
 const checkPrintf = ({ operands: [format = ''] }: Call): void =>
   refuseOdd([format], /^(?:[^%]|%%|%-?\d{0,3}s)*$/, 'is a format with more than %s', 'Use %s, or echo.')
+
+function checkDate({ flags, operands }: Call): void {
+  refuseOdd(operands, /^\+/, 'would set the clock', 'Begin a format with +.')
+  const days = flags.filter(({ name }) => /^(?:-d|--date)$/.test(name)).map(({ value = '' }) => value)
+  refuseOdd(
+    days,
+    /^[\w :+.,@/-]*$/,
+    'is more than a time: TZ="…" names a file',
+    'Give a plain time, such as 2026-01-31.',
+  )
+}
 
 /**
  * Where ps cannot follow its arguments it reads all of them again as BSD's letters, where e is the environment of programs.
@@ -277,7 +300,9 @@ const checkSyntaxOnly = (flag: string, mayBeMore: boolean) => (call: Call) => {
   const { flags, operands, name } = call
   if (operands.length === 0 && hasFlag(call, '--version -v') && flags.length === 1) return
   const isFirst = flags.every(({ operandsBefore }) => operandsBefore === 0)
-  const isPlain = operands.length > 0 && !operands.some((operand) => /^(?:[-+]|$)/.test(operand))
+  const isPlain =
+    operands.length > 0 &&
+    !operands.some((operand) => /^(?:[-+]|$|inspect$)/.test(operand) || operand.startsWith(patternMark))
   const isOnly = flags.length === 1 && hasFlag(call, flag) && isFirst && isPlain
   const hint = `Only ${name} ${flag.split(' ')[0]} <file> and ${name} --version are allowed.`
   if (!isOnly || (!mayBeMore && operands.length > 1)) refuse('operand', name, 'would run a program', hint)
@@ -298,11 +323,7 @@ export const shellCommands: readonly CommandRow[] = [
     mostOperands: 1,
     check: only(/^\d{1,2}(?:\.\d+)?s?$/, 'is not a short time', 'Sleep for less than 100 seconds.'),
   }),
-  row('seq', 'words', about, {
-    plain: '-w',
-    text: '-s',
-    check: only(/^\d{1,4}$/, 'is not a small number', 'Count to 9999 at most.'),
-  }),
+  row('seq', 'words', about, { plain: '-w', text: '-s', check: checkSeq }),
   row('date', 'words', about, {
     plain: [
       '-u --utc --universal -R --rfc-email -I -Idate -Ihours -Iminutes -Iseconds',
@@ -312,7 +333,7 @@ export const shellCommands: readonly CommandRow[] = [
     text: '-d --date',
     file: '-r --reference',
     mostOperands: 1,
-    check: only(/^\+/, 'would set the clock', 'Begin a format with +.'),
+    check: checkDate,
   }),
   row('uname', 'none', about, { plain: '-a -i -m -n -o -p -r -s -v --all' }),
   row('whoami', 'none', about),

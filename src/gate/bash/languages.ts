@@ -1,5 +1,5 @@
-import { refuse } from './refusal.ts'
-import { about, type Call, type CommandRow, checkRow, hasFlag, type RowContext, reader, row } from './row.ts'
+import { patternMark, refuse } from './refusal.ts'
+import { about, type Call, type CommandRow, checkFile, checkRow, hasFlag, type RowContext, reader, row } from './row.ts'
 
 /** Commands with a language: a program has to be one of a few forms that every version reads alike. And find, xargs. */
 
@@ -42,21 +42,29 @@ const jqTokens = new RegExp(
   'y',
 )
 
+/** It matches at least one character, also where blanks do not count. */
+const jqPattern = /^"\^?(?:(?:[\w:;,.@%&=<>~'!/ -]|\\\\[./dws-]|\[\^?[\w :;,.@%/-]+\])\+?)+\$?"$/
+
 /** The environment, other files and endless loops all begin with a word that is not on the list. */
 function checkJqFilter({ operands }: Call): void {
   const [filter = ''] = operands
   const opened: string[] = []
-  let before = ''
+  let [before, beforeThat] = ['', '']
   jqTokens.lastIndex = 0
   for (let at = 0; at < filter.length; at = jqTokens.lastIndex) {
     const token = jqTokens.exec(filter)?.[0]
     if (token === undefined) return refuseFilter(filter.slice(at, at + 20))
     if (/^\s/.test(token)) continue
-    // `{name}` and `{name: …}` are keys.
+    // `{name}` and `{name: …}` are keys; from jq 1.8 on not in `{a: if b then c,name else d end}`.
     const isKey = opened.at(-1) === '{' && /^[{,]$/.test(before)
+    if (opened.at(-1) === '{' && !isKey && /^(?:if|try)$/.test(token)) refuseFilter(token)
     if (/^[A-Za-z_]/.test(token) && !isKey && !jqWords.includes(token)) refuseFilter(token)
+    // Up to jq 1.6 they never end where the pattern may match nothing.
+    if (/sub$/.test(beforeThat) && before === '(' && !jqPattern.test(token)) refuseFilter(token)
+    if (before === ';' && /^"\w*x\w*"$/.test(token)) refuseFilter(token)
     if (/^[([{]$/.test(token)) opened.push(token)
     if (/^[)\]}]$/.test(token)) opened.pop()
+    beforeThat = before
     before = token
   }
 }
@@ -80,7 +88,10 @@ const awkProgram = new RegExp(
 function checkAwkProgram({ operands }: Call): void {
   const [program = '', ...files] = operands
   // For awk these are assignments, and for gawk connections.
-  const assigned = files.find((file) => file.includes('=') || file.startsWith('/inet'))
+  const assigned = files.find(
+    (file) =>
+      file.includes('=') || file.startsWith('/inet') || (file.startsWith(patternMark) && !/^[^*?[]*\//.test(file)),
+  )
   if (program.trim() !== '' && awkProgram.test(program) && assigned === undefined) return
   refuse(
     'program',
@@ -180,7 +191,11 @@ const findActions: { readonly [words: string]: string } = {
 }
 
 /** No name of a file can be a flag of these that does more than read. Not grep: ugrep has --filter=…. */
-const starts = ['basename', 'cat', 'dirname', 'head', 'ls', 'stat', 'wc']
+const starts = ['basename', 'dirname', 'ls', 'stat']
+/** These open what they are given, so it has to come from a command that lists files, and from nowhere else. */
+const readers = ['cat', 'head', 'wc']
+const lister =
+  /^(?:find|ls|git ls-files|(?:rg|grep)(?: .*)? -[a-zA-Z]*l[a-zA-Z]*|rg(?: .*)? --files(?:-with-matches)?)(?: |$)/
 
 const plain = /^(?:-[0rtx]+|--null|--no-run-if-empty|--verbose)$/
 const valued = /^-(?:([nLP])(\d*)|(I)((?:\{\}|[%@])?)|(d)(.*))$/s
@@ -193,7 +208,12 @@ const values: { readonly [flag: string]: RegExp } = {
 }
 
 /** `xargs -0 -n 1 wc -l`. What it replaces by -I cannot be the command. */
-export function checkXargs(words: readonly string[], context: RowContext, commands: ReadonlyMap<string, CommandRow>) {
+export function checkXargs(
+  words: readonly string[],
+  context: RowContext,
+  commands: ReadonlyMap<string, CommandRow>,
+  source: readonly string[],
+): void {
   if (!context.isPiped) refuse('stdin', 'xargs', 'reads only stdin')
   let index = 0
   for (; index < words.length; index += 1) {
@@ -207,8 +227,23 @@ export function checkXargs(words: readonly string[], context: RowContext, comman
     if (glued === '') index += 1
   }
   const [name = '', ...rest] = words.slice(index)
-  const row = starts.includes(name) ? commands.get(name) : undefined
+  const row = [...starts, ...readers].includes(name) ? commands.get(name) : undefined
   if (row === undefined)
-    return refuse('command', name, 'is not a command that xargs may start', `Allowed are ${starts.join(', ')}.`)
+    return refuse(
+      'command',
+      name,
+      'is not a command that xargs may start',
+      `Allowed are ${[...starts, ...readers].join(', ')}.`,
+    )
+  if (readers.includes(name)) {
+    if (!lister.test(source.join(' ')))
+      refuse(
+        'operand',
+        name,
+        'would read files that only the command before it knows',
+        'Begin with find, ls, git ls-files or rg -l.',
+      )
+    for (const word of source) if (!word.startsWith('-')) checkFile(word, context)
+  }
   checkRow(row, name, rest, context)
 }

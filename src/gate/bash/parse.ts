@@ -281,7 +281,7 @@ function refusePrefix(type: string | undefined, text: string): never {
 function unroll(list: readonly Node[], variables: Map<string, Value>, shell: Shell, parts: Part[]): void {
   for (const node of list) {
     if (node.kind === 'command')
-      parts.push({ words: node.words.map((word) => fillWord(word, variables)), ...node.part })
+      parts.push({ words: node.words.map((word) => fillWord(word, variables, shell)), ...node.part })
     else setVariable(node, variables, shell, parts)
     if (parts.length > maxCommands) refuseTooMany(node.kind === 'command' ? node.part.text : node.text)
   }
@@ -290,7 +290,7 @@ function unroll(list: readonly Node[], variables: Map<string, Value>, shell: She
 function setVariable(node: VariableNode, variables: Map<string, Value>, shell: Shell, parts: Part[]): void {
   checkVariable(node.name, node.text, shell)
   for (const template of node.values) {
-    const { text } = fillWord(template, variables)
+    const { text } = fillWord(template, variables, shell)
     const isPattern = text.startsWith(patternMark)
     if (isPattern && node.kind === 'constant') refusePrefix('Assignment', node.text)
     variables.set(node.name, { text: isPattern ? text.slice(1) : text, isPattern })

@@ -50,10 +50,12 @@ export type Refusal = {
 export const patternMark = '\u0001'
 /** Stands for what an expansion yields, which only the shell knows. */
 export const unknownMark = '\u0002'
+/** The same, where it may be a secret. */
+export const secretMark = '\u0003'
 
 /** Thrown, so that no check on the way can forget to hand it on; `refusalOf` catches it. */
 export function refuse(rule: Refusal['rule'], part: string, why: string, hint: string = hints[rule]): never {
-  const shown = part.replaceAll(patternMark, '').replaceAll(unknownMark, '$…')
+  const shown = part.replaceAll(patternMark, '').replace(/[\u0002\u0003]/g, '$…')
   throw { kind: 'refused', rule, part: shown, why, hint } satisfies Refusal
 }
 

@@ -1,8 +1,14 @@
 import { posix } from 'node:path'
+import type { BashPolicy } from './check-command.ts'
 import { patternMark, refuse } from './refusal.ts'
 
 /** Where a command stands: in a pipe, and in folders other than the worktree's root. */
-export type RowContext = { readonly isPiped: boolean; readonly directories: readonly string[] }
+export type RowContext = {
+  readonly isPiped: boolean
+  readonly directories: readonly string[]
+  /** The absolute paths that an operand may mean. */
+  readonly places: (path: string) => readonly string[]
+} & Pick<BashPolicy, 'look' | 'oddNames'>
 
 /** Checks the words after a command's name against its row. */
 export function checkRow(listed: CommandRow, name: string, words: readonly string[], context: RowContext): void {
@@ -36,7 +42,7 @@ function checkOperands(call: Call, row: WholeRow): void {
   const files = filesOf(call, row)
   // Without a file some of them read the folder in which they stand.
   for (const file of files.length === 0 && !isPiped && directories.length > 0 ? ['.'] : files) {
-    if (file !== '-') checkFile(file, directories)
+    if (file !== '-') checkFile(file, call)
     else if (!isPiped) refuse('stdin', '-', `makes ${name} wait for stdin`)
   }
   if (row.readsStdin === undefined) return
@@ -96,6 +102,8 @@ type Rules = {
   readonly needsPipe?: string
   /** A short flag takes its value from the next word, even in the middle of a cluster. */
   readonly splitsClusters?: true
+  /** It reads one flag in a word, and ignores the letters behind it. */
+  readonly hasNoClusters?: true
   /** Well-known flags that are refused, by what they do. */
   readonly refused?: { readonly [does in keyof typeof effects]?: string }
   /** Refuses what flags and operands mean together. */
@@ -152,7 +160,7 @@ function readFlags(words: readonly string[], row: WholeRow, name: string, contex
       const add = (name: string, value?: string): void => {
         flags.push({ name, operandsBefore: operands.length, ...(value === undefined ? {} : { value }) })
       }
-      index += readFlagWord({ word, next: words.slice(index + 1, index + 3), row, name, add, ...context })
+      index += readFlagWord({ word, next: words.slice(index + 1, index + 3), row, name, add, context })
     }
   }
   return { name, flags, operands, operandsBeforeDashes: operandsBeforeDashes ?? operands.length, ...context }
@@ -164,13 +172,13 @@ type FlagWord = {
   readonly next: readonly string[]
   readonly row: WholeRow
   readonly name: string
-  readonly directories: readonly string[]
+  readonly context: RowContext
   readonly add: (flag: string, value?: string) => void
 }
 
 /** `-la`, `-n5`, `-rnA3`, `--color=never`. Returns how many of the next words it takes. */
 function readFlagWord(asked: FlagWord): number {
-  const { word, row, directories, add } = asked
+  const { word, row, context, add } = asked
   const listed = flagKinds(row.flags)
   const whole = listed.get(word)
   if (whole !== undefined) return readOwnWords(word, whole, asked)
@@ -180,7 +188,7 @@ function readFlagWord(asked: FlagWord): number {
     if (kind === undefined || value === undefined) return refuseFlag(flag, asked)
     if (kind === 'plain' || kind === 'pair')
       refuse('value', word, `gives ${flag} a value with =, which it does not take`, `Write ${flag} alone.`)
-    kinds[kind].check?.(value, flag, directories)
+    kinds[kind].check?.(value, flag, context)
     add(flag, value)
     return 0
   }
@@ -188,6 +196,8 @@ function readFlagWord(asked: FlagWord): number {
   for (let at = 1; at < word.length; at += 1) {
     const [flag, rest] = [`-${word[at]}`, word.slice(at + 1)]
     const kind = listed.get(flag) ?? refuseFlag(flag, asked)
+    if (row.hasNoClusters && at > 1)
+      refuse('value', word, 'is more than one flag in a word', `Write ${flag} as a word of its own.`)
     if (kind === 'plain' || (kind === 'optional' && rest === '')) {
       add(flag)
       continue
@@ -195,7 +205,7 @@ function readFlagWord(asked: FlagWord): number {
     if (rest === '') return readOwnWords(flag, kind, asked)
     if (kind === 'pair' || (kind === 'optional' || row.splitsClusters ? !/^[\d.,%/]+$/.test(rest) : false))
       refuse('value', word, `puts something behind ${flag} in the same word`, `Write ${flag} as a word of its own.`)
-    kinds[kind].check?.(rest, flag, directories)
+    kinds[kind].check?.(rest, flag, context)
     add(flag, rest)
     return 0
   }
@@ -203,7 +213,7 @@ function readFlagWord(asked: FlagWord): number {
 }
 
 /** A flag that ends its word: its values are words of their own. */
-function readOwnWords(flag: string, kind: FlagKind, { next, name, directories, add }: FlagWord): number {
+function readOwnWords(flag: string, kind: FlagKind, { next, name, context, add }: FlagWord): number {
   const { takes, mayBeLast, mayLookLikeFlag, check } = kinds[kind]
   if (takes === 0 || (next.length === 0 && mayBeLast)) {
     add(flag)
@@ -214,7 +224,7 @@ function readOwnWords(flag: string, kind: FlagKind, { next, name, directories, a
   // Programs differ in whether they take it for one.
   if (!mayLookLikeFlag && /^-(?!\d)/.test(value) && value !== '-')
     refuse('value', `${flag} ${value}`, 'gives a value that looks like a flag', `Write it in one word with ${flag}.`)
-  check?.(value, flag, directories)
+  check?.(value, flag, context)
   add(flag, value)
   return takes
 }
@@ -237,7 +247,7 @@ function refuseFlag(flag: string, { word, row: { refused = {} }, name }: FlagWor
   refuse('flag', word, why, `Leave ${flag} out. Long flags are spelled in full.`)
 }
 
-type CheckValue = (value: string, flag: string, directories: readonly string[]) => void
+type CheckValue = (value: string, flag: string, context: RowContext) => void
 
 const number = /^[-+]?\d+(\.\d+)?([kKMGTPEZYRQ](i?B)?|[bBcw%])?$/
 /** `%G?`, `%+G?` and `%(signature)` check a signature: git runs gpg, or what gpg.program names. */
@@ -256,9 +266,9 @@ const checkSortKey: CheckValue = (value) => {
   if (!sortKey.test(value))
     refuse('value', value, 'is not a known sort key', 'Sort by refname, committerdate, version:refname or the like.')
 }
-const checkFileValue: CheckValue = (value, flag, directories) => {
+const checkFileValue: CheckValue = (value, flag, context) => {
   if (value === '-') refuse('stdin', `${flag} -`, 'reads from stdin')
-  checkFile(value, directories)
+  checkFile(value, context)
 }
 
 /** `takes`: how many of the next words, where nothing is glued to the flag. */
@@ -298,7 +308,7 @@ const special = ['dev', 'proc', 'sys']
 const deviceNames = /^(console|fd|full|kcore|kmsg|mem|port|ptmx|random|std(in|out|err)|tty\w*|urandom|zero|\d+|self)$/
 
 const secrets =
-  /(^|[/:])(\.env(\.(local|production))?|\.netrc|\.pgpass|\.git-credentials|\.(aws|docker)\/(credentials|config\.json)|\.gnupg\/.+|(\.ssh\/)?id_(rsa|dsa|ecdsa|ed25519)(_\w+)?)$/
+  /(^|[/:])(\.env(rc|\.(?!example$|sample$|template$)[\w-]+)?|[._]netrc|\.npmrc|\.pypirc|\.pgpass|\.git-credentials|\.(aws|docker|kube)\/(credentials|config(\.json)?)|\.claude\/\.credentials\.json|\.codex\/auth\.json|gh\/hosts\.yml|\.gnupg\/.+|\.ssh\/(?!config$|known_hosts$)[^/]+(?<!\.pub)|id_(rsa|dsa|ecdsa|ed25519)(_\w+)?|etc\/g?shadow)$/i
 
 /** What a pattern with a first letter of its own may stand for. */
 const secretNames =
@@ -307,17 +317,36 @@ const secretNames =
   )
 const secretFolders = ['.aws', '.docker', '.gnupg', '.ssh']
 
-/** A file that the command opens, seen from the worktree's root and from each of these folders. */
-function checkFile(operand: string, directories: readonly string[]): void {
+/** A file that the command opens, as it is written and as it really is, seen from each folder where the command may run. */
+export function checkFile(operand: string, context: RowContext): void {
+  const { directories } = context
   const isPattern = operand.startsWith(patternMark)
   const path = isPattern ? operand.slice(1) : operand
   const places = path.startsWith('/') ? [path] : [path, ...directories.map((directory) => `${directory}/${path}`)]
   if (isPattern && places.some(reachesTooFar))
     refuse('glob', path, 'has a pattern where a whole disk lies below', 'Name the folder above it.')
-  if (places.some(isSpecial))
-    refuse('special-file', path, 'is a device or a file of the kernel: reading it may never end')
-  if (places.some((place) => secrets.test(posix.normalize(place)) || (isPattern && mayBeSecret(place))))
+  const found = (isPattern ? oddNamesOf(path, context) : context.places(path)).flatMap(
+    (place) => context.look(place) ?? [],
+  )
+  if (
+    places.some(isSpecial) ||
+    found.some(({ real, isOrdinary }) => ofKernel.test(real) || !(isOrdinary || real === '/dev/null'))
+  )
+    refuse('special-file', path, 'is a device, a pipe or a file of the kernel: reading it may never end')
+  const isSecret = places.some((place) => secrets.test(posix.normalize(place)) || (isPattern && mayBeSecret(place)))
+  if (isSecret || found.some(({ real }) => secrets.test(real)))
     refuse('secret', path, 'holds credentials, and what a command prints goes into the transcript')
+}
+
+/** Files below /dev may be on a memory disk. */
+const ofKernel = /^\/(?:dev|(?:proc|sys)(?:\/.*)?)?$/s
+
+/** The links and pipes that a pattern may stand for; not those behind a folder that is itself a pattern. */
+function oddNamesOf(pattern: string, { places, oddNames }: RowContext): string[] {
+  const [folder, name] = [posix.dirname(pattern), toRegExp(posix.basename(pattern))]
+  return isGlob(folder)
+    ? []
+    : places(folder).flatMap((at) => oddNames(at).flatMap((odd) => (name.test(odd) ? [`${at}/${odd}`] : [])))
 }
 
 const isGlob = (name: string): boolean => /[*?[]/.test(name)
@@ -327,7 +356,9 @@ function reachesTooFar(path: string): boolean {
   const names = path.split('/')
   const first = names.findIndex(isGlob)
   const isWholeDisk = path.startsWith('/') && !/^\/[^/*?[]+\//.test(posix.normalize(path))
-  return isWholeDisk || names[first - 1] === '..' || names.slice(first).includes('..')
+  // Some shells take `.*` and `.?` for `..`, too.
+  const isAbove = (name: string): boolean => name === '..' || (/^\.+[*?[]/.test(name) && toRegExp(name).test('..'))
+  return isWholeDisk || names[first - 1] === '..' || names.slice(first).some(isAbove)
 }
 
 function mayBeSecret(path: string): boolean {

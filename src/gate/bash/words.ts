@@ -1,5 +1,5 @@
 import type { DoubleQuotedChild, Word, WordPart } from 'unbash'
-import { patternMark, type Refusal, refuse, unknownMark } from './refusal.ts'
+import { patternMark, type Refusal, refuse, secretMark, unknownMark } from './refusal.ts'
 
 /** A word that every shell reads as the same text, whatever its variables, files and options are. */
 export type StaticWord = {
@@ -93,7 +93,11 @@ const continues = (next: Piece | undefined): boolean =>
   next !== undefined && !('name' in next) && /^[[:\u0080-\uffff]/.test(next.text)
 
 /** A word with the values of its variables. */
-export function fillWord({ raw, pieces, isRevision }: WordTemplate, variables: ReadonlyMap<string, Value>): StaticWord {
+export function fillWord(
+  { raw, pieces, isRevision }: WordTemplate,
+  variables: ReadonlyMap<string, Value>,
+  { environment }: Shell,
+): StaticWord {
   let text = ''
   let isPattern = false
   for (const piece of pieces) {
@@ -110,12 +114,18 @@ export function fillWord({ raw, pieces, isRevision }: WordTemplate, variables: R
         'is split and expanded by some shells: its value is no plain word',
         `Quote it: "${raw}".`,
       )
-    text += value?.text ?? unknownMark
+    text += value?.text ?? (isHarmless(piece.name, environment) ? unknownMark : secretMark)
     isPattern ||= value?.isPattern === true
   }
   if (isPattern && (isRevision || !/^[\w./]/.test(text) || /~/.test(raw.slice(1)))) refuseGlob(raw)
   return { text: isPattern ? patternMark + text : text, raw, isRevision }
 }
+
+/** Variables of the environment that hold places, versions and settings. */
+const harmlessName =
+  /^(?:[A-Z_]*PATH|[A-Z_]+_(?:HOME|DIR|ROOT|VERSION|LEVEL)|HOME|PWD|OLDPWD|USER|LOGNAME|SHELL|SHLVL|LANG|LC_[A-Z]+|TERM|TZ|TMPDIR|EDITOR|PAGER|VISUAL|HOSTNAME|UID|EUID|PPID|COLUMNS|LINES|CI|NODE_ENV|VIRTUAL_ENV|CONDA_DEFAULT_ENV)$/
+const isHarmless = (name: string, environment: readonly string[]): boolean =>
+  harmlessName.test(name) || !(/[A-Z]/.test(name) || environment.includes(name))
 
 /** One word without quotes, too, in each shell; no pattern is one. */
 const plainValue = /^[A-Za-z0-9_@%+,./:-][A-Za-z0-9_@%+,./:=-]*$/

@@ -1,4 +1,4 @@
-import { patternMark, unknownMark } from '../../../../src/gate/bash/refusal.ts'
+import { patternMark, secretMark, unknownMark } from '../../../../src/gate/bash/refusal.ts'
 import { readLineHere } from '../../../support/gate/bash/check-with-parser.ts'
 import type { Failure } from '../target.ts'
 import { isLineIn, runsInShell } from './runs-in-shell.ts'
@@ -52,7 +52,8 @@ const show = (commands: Commands): string =>
 
 /** A pattern is itself, or any number of words with its beginning; what only the shell knows, only echo may print. */
 function fits(judged: readonly string[], words: readonly string[]): boolean {
-  if (judged[0] === 'echo' && judged.some((word) => word.includes(unknownMark))) return words[0] === 'echo'
+  if (judged[0] === 'echo' && judged.some((word) => word.includes(unknownMark) || word.includes(secretMark)))
+    return words[0] === 'echo'
   const [first, ...rest] = judged
   if (first === undefined) return words.length === 0
   if (!first.startsWith(patternMark)) return first === words[0] && fits(rest, words.slice(1))

@@ -6,6 +6,7 @@ import { gitKeys, surroundings } from '../../../../src/gate/check-commands.ts'
 import { readGitDirs } from '../../../../src/system/git-dirs.ts'
 import { ruleFor } from '../../../support/gate/bash/check-with-parser.ts'
 import { temporaryRoot } from '../../../support/state/temporary-root.ts'
+import { write } from '../../../support/temporary-repo.ts'
 
 // Below /dev, where a memory disk may be, each file is special.
 delete process.env.TMPDIR
@@ -75,6 +76,32 @@ describe('what a command finds', () => {
     expect(rulesFor(root, ['cat zero'])).toEqual(['allow'])
     expect(rulesFor(root, ['cat zero', 'cat null', 'ls'], '/dev')).toEqual(['special-file', 'allow', 'allow'])
     expect(rulesFor(root, ['cat credentials'], join(root, '.aws'))).toEqual(['secret'])
+  })
+
+  it('is what the kernel finds behind links and `..`', () => {
+    const root = makeRepository()
+    symlinkSync('/proc/self/environ', join(root, 'src/link'))
+    symlinkSync('../.ssh/deploy_key', join(root, 'src/key'))
+    write(root, { '.ssh/deploy_key': 'k\n', 'src/a.ts': 'a\n' })
+    symlinkSync('a.ts', join(root, 'src/b.ts'))
+    execFileSync('mkfifo', [join(root, 'src/pipe')])
+    const up = '../'.repeat(root.split('/').length)
+    expect(rulesFor(root, ['cat src/a.ts src/b.ts', 'grep -r x .', 'cat src/*.ts', 'head src/[ab].ts'])).toEqual(
+      Array(4).fill('allow'),
+    )
+    for (const line of [
+      ...['cat src/link', 'cat src/l*', 'cd src && head link', 'cat src/pipe', 'wc src/pi?e', 'rg -f src/link x'],
+      ...[
+        `cat ${up}proc/thread-self/environ`,
+        `grep -rs x ${up}proc`,
+        `grep -r x ${up}`,
+        'cat /var/run/../proc/uptime',
+      ],
+      ...['cd /var/run; cd ../proc; cat uptime', 'cd /var/run && cd ../dev && cat zero'],
+      'cat /etc/.?/proc/uptime',
+    ])
+      expect([line, ...rulesFor(root, [line])]).toEqual([line, expect.stringMatching(/^(?:special-file|glob)$/)])
+    expect(rulesFor(root, ['cat src/key', 'cat src/ke*'])).toEqual(['secret', 'secret'])
   })
 
   it('has the variables of its environment', () => {

@@ -20,6 +20,8 @@ export const policy: BashPolicy = {
   promisorKeys: [],
   start: at('/repo'),
   enter: ({ directories: [from = ''] }, path) => at(resolve(from, path)),
+  look: () => null,
+  oddNames: () => [],
   shell,
 }
 

@@ -21,6 +21,22 @@ describe('what git may run is untrusted', () => {
     { name: 'not where it is gone', before: setup(driver), now: setup(''), expected: [] },
     { name: 'not for a key that runs nothing', before: setup(''), now: setup('[user]\n\tname = Ada\n'), expected: [] },
     {
+      name: 'where a key is not known to be harmless',
+      before: setup(''),
+      now: setup(
+        '[format]\n\tpretty = %G?\n[mailmap]\n\tfile = pipe\n[branch]\n\tsort = signature\n[new]\n\tkey = x\n',
+      ),
+      expected: ['format.pretty', 'mailmap.file', 'branch.sort', 'new.key'],
+    },
+    {
+      name: 'not for what git itself writes when a branch is made, pushed or fetched',
+      before: setup(''),
+      now: setup(
+        '[branch "x"]\n\tremote = origin\n\tmerge = refs/heads/x\n[remote "o"]\n\turl = u\n\tfetch = f\n[submodule "s"]\n\tactive = true\n\turl = u\n',
+      ),
+      expected: [],
+    },
+    {
       name: 'where a hook is new',
       before: setup(''),
       now: setup('', { '/r/.git/hooks/pre-commit': 'a' }),

@@ -9,6 +9,8 @@ export const streams: Rows = {
     'ls src | xargs -I % basename %',
     "git ls-files | xargs -d '\\n' -P 2 -L1 cat",
     'ls | xargs wc -l',
+    "awk '{print}' src/*.ts",
+    'jq \'.name|gsub("[^a-z]+";"-")\' data.json',
     "sed -n '/alpha beta/,$p' src/a.ts",
     "sed -E 's/(a+)b/c/g' src/a.ts",
     "sed 's,^src/,,' list.txt",
@@ -69,7 +71,14 @@ export const streams: Rows = {
       'ls | xargs git log',
       'ls | xargs xargs cat',
     ],
-    operand: ['xxd src/a.ts out.txt', 'xxd src/a.ts -p', 'xxd src/a.ts -c8'],
+    operand: [
+      'echo /dev/zero | xargs cat',
+      "find . | sed 's/a/b/' | xargs wc",
+      'cat list.txt | xargs head',
+      'xxd src/a.ts out.txt',
+      'xxd src/a.ts -p',
+      'xxd src/a.ts -c8',
+    ],
     flag: [
       'ls | xargs -a list.txt cat',
       'ls | xargs -o cat',
@@ -175,7 +184,12 @@ export const streams: Rows = {
       "sed 's/a/b/' -",
       'nl -',
     ],
-    'special-file': ['nl /dev/zero', 'tac /dev/stdin', "sed -n '1p' /dev/tty"],
+    'special-file': [
+      'find /proc/self -name environ | xargs cat',
+      'nl /dev/zero',
+      'tac /dev/stdin',
+      "sed -n '1p' /dev/tty",
+    ],
     value: ['nl -b', 'tac -s', 'nl -b -p src/a.ts', 'sed -e'],
   },
 }

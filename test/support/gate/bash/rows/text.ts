@@ -83,6 +83,8 @@ export const text: Rows = {
   deny: {
     flag: [
       'cat -l src/a.ts',
+      'md5sum -c list.txt',
+      'sort -m --batch-size=2 list.txt src/a.ts',
       'cat --zzz',
       'cat -nz src/a.ts',
       'head --line=3 src/a.ts',
@@ -146,6 +148,7 @@ export const text: Rows = {
       'jq --run-tests',
     ],
     value: [
+      'xxd -pl 5 list.txt',
       'head -n src/a.ts',
       'head -n five src/a.ts',
       'head -c',
@@ -202,6 +205,12 @@ export const text: Rows = {
       'jq . -',
     ],
     program: [
+      "awk '{print}' a*",
+      "jq -n '{a: if true then 1,env else 2 end}'",
+      'jq -n \'"a"|gsub("^";"x")\'',
+      'jq -n \'"a"|gsub("a*";"x")\'',
+      'jq -n \'"a"|gsub(" ";"x";"x")\'',
+      "jq '.a|gsub(.b;.c)' data.json",
       "jq -n 'input'",
       "jq -n '[inputs]'",
       "jq 'env' data.json",
@@ -245,6 +254,11 @@ export const text: Rows = {
     ],
     secret: [
       'cat .env',
+      'cat .env.staging',
+      'cat .envrc',
+      'cat ~/.npmrc',
+      'cat ~/.claude/.credentials.json',
+      'cat ~/.ssh/deploy_key',
       'cat ./.env',
       'cat config/.env.production',
       'cat /home/me/.ssh/id_rsa',

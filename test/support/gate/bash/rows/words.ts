@@ -4,6 +4,7 @@ import type { Rows } from './rows.ts'
 export const words: Rows = {
   allow: [
     'echo $HOME "$HOME" ${HOME} "${HOME}/x"',
+    'echo $PATH $JAVA_HOME $SHELL $b',
     'echo $? $$ "exit: $?" $_ a$b',
     'cat "$HOME/x" $HOME/y',
     'ls a*b a?',
@@ -41,6 +42,11 @@ export const words: Rows = {
   deny: {
     secret: [
       'echo $API_KEY',
+      "echo ''$API_KEY",
+      'echo $DATABASE_URL',
+      'echo $editor',
+      'for x in $API_KEY; do echo "$x"; done',
+      'x=$API_KEY; echo "$x"',
       'echo "${GITHUB_TOKEN}"',
       'cat ~/.aws/credentials',
       'cat ~/.aws/*',
