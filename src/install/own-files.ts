@@ -148,7 +148,7 @@ const commands = [
   'rm -rf src',
   'npm test',
   'git log --oneline -5 | head -3 && ls src',
-  'cd src && rg -n "a|b" . 2>/dev/null || true; wc -l *.ts',
+  'cd src && rg -n "a|b" .; wc -l a.ts',
 ]
 
 const other: Call = ['mcp__server__tool', {}]
