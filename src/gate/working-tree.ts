@@ -184,6 +184,7 @@ const isInstalled = ({ own }: GitDirs): boolean => lstatEntry(own, installRecord
 const watchedPaths = ({ own, common }: GitDirs): string[] => [
   join(common, 'config'),
   join(own, 'config.worktree'),
+  join(own, 'index'),
   join(common, 'hooks'),
   join(common, 'modules'),
   join(own, 'modules'),

@@ -1,5 +1,6 @@
 import { lstatSync, readdirSync, readFileSync, statSync } from 'node:fs'
 import { dirname, join, resolve } from 'node:path'
+import { gitEnvironment, maxOutputBytes } from './environment.ts'
 import { isNotFound, isTransient, systemErrorCode } from './errors.ts'
 import type { GitDirs } from './git-dirs.ts'
 import { homeDir } from './paths.ts'
@@ -14,7 +15,8 @@ type RepositorySetup = { configs: { [path: string]: string }; hooks: { [path: st
 export function readRepositorySetup(root: string, gitDirs: GitDirs): RepositorySetup {
   const setup: RepositorySetup = { configs: {}, hooks: {} }
   // A linked worktree has its submodules in its own git directory.
-  const modules = [...new Set([gitDirs.common, gitDirs.own].flatMap((dir) => submodulesOf(setup, dir)))]
+  const listed = [gitDirs.common, gitDirs.own].flatMap((dir) => submodulesOf(setup, dir))
+  const modules = [...new Set([...listed, ...embeddedIn(setup, root, gitDirs.own)])]
   for (const path of [
     join(gitDirs.common, 'config'),
     join(gitDirs.own, 'config.worktree'),
@@ -46,6 +48,45 @@ function gitDirsBelow(setup: RepositorySetup, dir: string, depth: number): strin
   const names = namesIn(setup, dir)
   if (names.includes('HEAD')) return [dir, ...submodulesOf(setup, dir, depth + 1)]
   return names.flatMap((name) => (isFolder(join(dir, name)) ? gitDirsBelow(setup, join(dir, name), depth + 1) : []))
+}
+
+/** git looks into each repository that stands where the index has a commit; only git reads an index. */
+function embeddedIn(setup: RepositorySetup, root: string, own: string): string[] {
+  const index = join(own, 'index')
+  const isSplit = namesIn(setup, own).some((name) => name.startsWith('sharedindex.'))
+  if (!isSplit && !bytesOf(index)?.includes(commitMode)) return []
+  const { spawnSync } = process.getBuiltinModule('node:child_process')
+  const safe = ['-c', 'core.fsmonitor=false', '-c', 'core.hooksPath=/dev/null']
+  const run = spawnSync('git', [...safe, 'ls-files', '--stage', '-z'], {
+    ...{ cwd: root, env: gitEnvironment(), maxBuffer: maxOutputBytes, timeout: 5_000, encoding: 'utf8' },
+  })
+  if (run.status !== 0) setup.configs[index] = unreadable
+  return (run.stdout ?? '').split('\0').flatMap((entry) => {
+    if (!entry.startsWith('160000 ')) return []
+    const at = join(root, entry.slice(entry.indexOf('\t') + 1), '.git')
+    const gitDir = linkedGitDir(at)
+    // It may be made later.
+    if (gitDir === null) setup.configs[at] = ''
+    return gitDir ?? []
+  })
+}
+
+/** How an index of any version has the mode of a commit. */
+const commitMode = Buffer.from([0, 0, 0xe0, 0])
+
+function linkedGitDir(at: string): string | null {
+  if (isFolder(at)) return at
+  const [, named = null] = /^gitdir: (.+)$/m.exec(textOf(at) ?? '') ?? []
+  return named && resolve(dirname(at), named)
+}
+
+function bytesOf(path: string): Buffer | null {
+  try {
+    return readFileSync(path)
+  } catch (error) {
+    // git says what is wrong with it.
+    return isAbsent(error) ? null : commitMode
+  }
 }
 
 const isFolder = (path: string): boolean => lstatSync(path, { throwIfNoEntry: false })?.isDirectory() === true

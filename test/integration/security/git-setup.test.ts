@@ -139,6 +139,48 @@ describe('submodules', () => {
   })
 })
 
+describe('a repository inside of this one', () => {
+  const program = (folder: string): string => {
+    const path = join(folder, 'program')
+    write(folder, { program: `#!/bin/sh\ntouch '${folder}/RAN'\n` })
+    chmodSync(path, 0o755)
+    return path
+  }
+
+  it.each([
+    {
+      name: 'core.fsmonitor',
+      plant: (sub: string, run: string) => git(sub, 'config', 'core.fsmonitor', run),
+      told: 'core.fsmonitor',
+    },
+    {
+      name: 'the hook post-index-change',
+      plant: (sub: string, run: string) => cpSync(run, join(sub, '.git/hooks/post-index-change')),
+      told: 'the hook post-index-change',
+    },
+  ])('is looked into by git status, so $name of it counts', async ({ plant, told }) => {
+    const folder = temporaryFolder()
+    const repo = makeRepo(join(folder, 'shop'), { 'a.txt': 'a\n' })
+    const head = git(repo, 'rev-parse', 'HEAD')
+    git(repo, 'update-index', '--add', '--cacheinfo', `160000,${head},sub`)
+    git(repo, 'commit', '--quiet', '--message', 'An embedded repository')
+    await runCli(['bootstrap', '--no-launch', '--reviewer', 'checklist', '--name', 'x'], { cwd: repo })
+    const worktree = `${repo}-x`
+    const status = () => askGate(worktree, 'Bash', { command: 'git status' })
+    expect(status()).toBeNull()
+    git(worktree, 'clone', '--quiet', repo, 'sub')
+    write(worktree, { 'sub/a.txt': 'changed\n' })
+    // What git writes into a new repository is harmless.
+    expect(status()).toBeNull()
+    plant(join(worktree, 'sub'), program(folder))
+    tryGit(worktree, 'status')
+    expect(existsSync(join(folder, 'RAN'))).toBe(true)
+    rmSync(join(folder, 'RAN'))
+    expect(status()).toContain(told)
+    expect(existsSync(join(folder, 'RAN'))).toBe(false)
+  })
+})
+
 it('a core.worktree that leads to another folder writes nothing there', async () => {
   const folder = temporaryFolder()
   const repo = makeRepo(join(folder, 'shop'), { 'README.md': '' })
