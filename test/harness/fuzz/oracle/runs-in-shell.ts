@@ -51,7 +51,7 @@ const scriptFor = (lines: readonly string[], turn: string): string =>
     'ulimit -f 0',
     'exec 3>&1 >/dev/null 2>&1',
     `exec 4<>${quoted(turn)}; builtin printf '\\n' >&4`,
-    `tell() { builtin read -r _ <&4; builtin printf '%s\\0' "\${@//$newline/$line_end}" "$one" >&3; builtin printf '\\n' >&4; return $pg_status; }`,
+    `tell() { builtin read -r _ <&4; builtin printf '%s\\0' "\${@//$pg_newline/$pg_line_end}" "$pg_end" >&3; builtin printf '\\n' >&4; return $pg_status; }`,
     "pg_end=$'\\1' pg_newline=$'\\n' pg_line_end=$'\\3'",
     ...[...new Set(names.map((name) => name.split(' ')[0]))].map((name) => `${name}() { tell ${name} "$@"; }`),
     'command_not_found_handle() { tell "$@"; }',
