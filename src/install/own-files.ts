@@ -148,7 +148,6 @@ const commands = [
   'rm -rf src',
   'npm test',
   'git log --oneline -5 | head -3 && ls src',
-  'cd src && rg -n "a|b" .; wc -l a.ts',
 ]
 
 const other: Call = ['mcp__server__tool', {}]
