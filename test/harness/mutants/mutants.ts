@@ -154,9 +154,27 @@ export const mutants: readonly Mutant[] = [
   },
   {
     file: 'src/gate/bash/languages.ts',
-    find: "'basename', 'cat',",
-    replace: "'basename', 'cat', 'sort',",
+    find: "['cat', 'head', 'wc']",
+    replace: "['cat', 'head', 'wc', 'sort']",
     why: 'sort reads files like cat',
+  },
+  {
+    file: 'src/gate/bash/languages.ts',
+    find: "!lister.test(source.join(' '))",
+    replace: 'source.length === 0',
+    why: 'what a command prints are names of files',
+  },
+  {
+    file: 'src/gate/bash/words.ts',
+    find: '!(/[A-Z]/.test(name) || environment.includes(name))',
+    replace: '!/[A-Z]/.test(name)',
+    why: 'variables of the environment are in capitals',
+  },
+  {
+    file: 'src/gate/bash/row.ts',
+    find: "ofKernel.test(real) || !(isOrdinary || real === '/dev/null')",
+    replace: 'ofKernel.test(real)',
+    why: 'what can be read has an end',
   },
   { file: 'src/gate/bash/git.ts', find: "sortKey: '--sort',", replace: "any: '--sort',", why: 'sorting only reads' },
   {
