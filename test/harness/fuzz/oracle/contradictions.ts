@@ -37,9 +37,9 @@ function differs(line: string, judged: Commands | undefined, ran: readonly strin
   const seen = [...new Set(ran)].map((words) => JSON.parse(words) as string[])
   const more = seen.filter((words) => !judged.some((one) => fits(one, words)))
   const fewer = judged.filter((one) => !seen.some((words) => fits(one, words)))
-  // A pattern may fit no file, so that zsh runs nothing and a loop has no turn; a constant never fails; where nothing is
-  // before its = or ~, zsh looks for a program or a person.
-  const mayRunLess = /[*?[]|=\S* *\|\||\$\w+[=~]/.test(line)
+  // A pattern may fit no file, so that zsh runs nothing and a loop has no turn, as over a variable that is not set; a constant
+  // never fails; where nothing is before its = or ~, zsh looks for a program or a person.
+  const mayRunLess = /[*?[]|=\S* *\|\||\$\w+[=~]|\bin [^;\n]*\$/.test(line)
   if (more.length === 0 && (fewer.length === 0 || mayRunLess)) return null
   return `it runs ${show(more) || 'nothing else'}, and does not run ${show(fewer) || 'anything less'}`
 }
