@@ -337,6 +337,10 @@ export const shellCommands: readonly CommandRow[] = [
   }),
   row('uname', 'none', about, { plain: '-a -i -m -n -o -p -r -s -v --all' }),
   row('whoami', 'none', about),
+  row('nproc', 'none', about, { plain: '--all' }),
+  row('hostname', 'none', { plain: '-s' }),
+  row('uptime', 'none', about, { plain: '-p --pretty -s --since' }),
+  row('free', 'none', about, { plain: '-b -k -m -g -h --human -t --total -w --wide' }),
   row('id', 'words', about, { plain: '-g -G -n -r -u' }),
   row('ps', 'words', about, {
     plain: '-a -A -c -d -e -f -F -H -j -l -L -T -w -x --forest --no-headers',

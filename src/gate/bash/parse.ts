@@ -289,8 +289,8 @@ function unroll(list: readonly Node[], variables: Map<string, Value>, shell: She
 
 function setVariable(node: VariableNode, variables: Map<string, Value>, shell: Shell, parts: Part[]): void {
   checkVariable(node.name, node.text, shell)
-  for (const template of node.values) {
-    const { text } = fillWord(template, variables, shell)
+  // The words of a loop are expanded before its first turn.
+  for (const { text } of node.values.map((template) => fillWord(template, variables, shell))) {
     const isPattern = text.startsWith(patternMark)
     if (isPattern && node.kind === 'constant') refusePrefix('Assignment', node.text)
     variables.set(node.name, { text: isPattern ? text.slice(1) : text, isPattern })

@@ -198,7 +198,6 @@ export const files: Rows = {
       'wait',
       'jobs',
       'false',
-      'hostname x',
       'curl http://localhost',
       'wget http://localhost',
       'ssh host',
