@@ -32,7 +32,6 @@ it('the typical events go the way that they are meant to', () => {
       "docs/plan.md",
       "docs/plan.md",
       "allowed",
-      "docs/plan.md",
       "mcp__server__tool",
     ]
   `)
