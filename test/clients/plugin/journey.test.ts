@@ -88,6 +88,9 @@ const session = (
     timeoutMs: 120_000,
   })
 
+/** What git writes when somebody looks at the repository, as the client does. */
+const gitsOwn = ['logs', 'index']
+
 /** What the client writes by itself; of the plugin, its copy of the package, which it marks and removes later. */
 const ofClient = (path: string): boolean =>
   /^(?:\.claude\/|\.claude\.json|tmp\/|\.codex\/)/.test(path) &&
@@ -98,7 +101,7 @@ describe.each(['newest', 'oldest'] as const)('%s Claude Code, from an empty home
     // Commands in the sandbox have a /tmp of their own, and see the home.
     const unpacked = await unpackPackage(join(home, 'npm'))
     makeRepo(repo, { 'src/app.ts': 'export {}\n' })
-    const before = { repo: snapshot(repo, ['logs']), home: snapshot(home) }
+    const before = { repo: snapshot(repo, gitsOwn), home: snapshot(home) }
     expect(await claudeCommand(client, home, ['plugin', 'validate', '--strict', unpacked])).toContain(
       'Validation passed',
     )
@@ -123,7 +126,7 @@ describe.each(['newest', 'oldest'] as const)('%s Claude Code, from an empty home
     await execa(process.execPath, uninstall, { cwd: repo, env: processEnv, extendEnv: false })
     for (const words of ['uninstall plan-gate@plan-gate', 'marketplace remove plan-gate'])
       await claudeCommand(client, home, ['plugin', ...words.split(' ')])
-    const after = snapshot(repo, ['logs'])
+    const after = snapshot(repo, gitsOwn)
     const changed = Object.keys({ ...before.repo, ...after }).filter((path) => after[path] !== before.repo[path])
     expect(changed).toEqual(['src/app.ts', 'docs/', 'docs/plan.md'])
     const left = Object.keys(snapshot(home)).filter((path) => !(path in before.home))

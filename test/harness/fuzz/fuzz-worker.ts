@@ -23,6 +23,8 @@ let last: Progress | undefined
 let told = 0
 for await (const progress of fuzzTarget(opened, { seed: Number(seed), guided: true })) {
   last = progress
+  // Who started it may have been killed.
+  if (!process.connected) process.exit(1)
   if (elapsed() > Number(seconds) || progress.inputs >= Number(inputs)) break
   if (elapsed() - told < 2) continue
   told = elapsed()
