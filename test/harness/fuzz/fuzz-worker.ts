@@ -14,7 +14,9 @@ if (target === undefined) throw new Error(`there is no target ${name}`)
 
 const started = performance.now()
 const elapsed = (): number => (performance.now() - started) / 1_000
-const send = (message: Message): Promise<unknown> => new Promise((sent) => process.send?.(message, sent))
+/** Ends with who started it, who may have been killed. */
+const send = (message: Message): Promise<void> =>
+  new Promise((sent) => process.send?.(message, (error: Error | null) => (error === null ? sent() : process.exit(1))))
 
 let found: readonly string[] = []
 const { open } = target
@@ -23,8 +25,6 @@ let last: Progress | undefined
 let told = 0
 for await (const progress of fuzzTarget(opened, { seed: Number(seed), guided: true })) {
   last = progress
-  // Who started it may have been killed.
-  if (!process.connected) process.exit(1)
   if (elapsed() > Number(seconds) || progress.inputs >= Number(inputs)) break
   if (elapsed() - told < 2) continue
   told = elapsed()
