@@ -86,7 +86,8 @@ function look(path: string): Found | null {
   try {
     const real = realpathSync.native(path)
     const stat = lstatSync(real)
-    return { real, isOrdinary: stat.isFile() || stat.isDirectory() }
+    const isFolder = stat.isDirectory()
+    return { real, isOrdinary: isFolder || stat.isFile(), isFolder }
   } catch {
     return null
   }

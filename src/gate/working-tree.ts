@@ -12,10 +12,9 @@ import {
   removeTreeBaseline,
   writeTreeBaseline,
 } from '../state/records.ts'
-import { gitEnvironment } from '../system/environment.ts'
 import type { GitDirs } from '../system/git-dirs.ts'
 import { readTreeState, type TreeStateRead, unreadable } from '../system/hook-git.ts'
-import { readRepositorySetup, userGitConfigs } from '../system/repository-setup.ts'
+import { entriesOf, isAllOf, readRepositorySetup, userGitConfigs } from '../system/repository-setup.ts'
 import { sha256 } from '../system/sha256.ts'
 import { printable } from '../text/clean.ts'
 import { gitSandbox } from './sandbox/rules.ts'
@@ -172,7 +171,7 @@ export function readGitKeys(root: string, gitDirs: GitDirs): GitKeys {
   if (baseline.kind === 'absent')
     return { changed: isInstalled(gitDirs) ? ['(the record of what was configured is gone)'] : [], promisor }
   const changed = findChangedKeys(baseline.value, setup)
-  if (changed.length === 0 && promisor.length === 0 && isFullyWatched(setup, gitDirs))
+  if (changed.length === 0 && promisor.length === 0 && isAllOf(setup, watchedPaths(gitDirs)))
     recordCheck(gitDirs.own, 'git-keys', signature)
   return { changed, promisor }
 }
@@ -191,17 +190,12 @@ const watchedPaths = ({ own, common }: GitDirs): string[] => [
   ...userGitConfigs(),
 ]
 
-/** Whether the watched paths are everything: no hooks (whose content can change in place) and no included files. */
-const isFullyWatched = (setup: RepositorySetup, gitDirs: GitDirs): boolean =>
-  Object.keys(setup.hooks).length === 0 &&
-  Object.keys(setup.configs).every((path) => watchedPaths(gitDirs).includes(path))
-
 /** What can make git run a program: the text of each config file and a digest of each hook. */
 export type RepositorySetup = Readonly<ReturnType<typeof readRepositorySetup>>
 
 /** These name no program and no file. By others even `git status` starts one; those of the first day are the user's. */
 const harmlessKeys =
-  /^(?:(?:advice|author|branch|color|column|committer|gc|gui|help|init|maintenance|pull|push|rerere|status|user)\.(?!sort$).+|(?:commit|tag)\.gpgsign|core\.(?:abbrev|autocrlf|bare|compression|eol|filemode|ignorecase|logallrefupdates|longpaths|precomposeunicode|preloadindex|quotepath|repositoryformatversion|safecrlf|sharedrepository|symlinks|untrackedcache|whitespace)|diff\.(?:algorithm|colormoved|context|mnemonicprefix|noprefix|renames|submodule|wserrorhighlight)|fetch\.(?:parallel|prune|prunetags|writecommitgraph)|log\.(?:abbrevcommit|date|decorate|follow)|merge\.(?:conflictstyle|ff|renames)|rebase\.(?:autosquash|autostash|updaterefs)|remote\.(?:pushdefault|.+\.(?:fetch|gh-resolved|prune|pushurl|push|tagopt|url))|submodule\..+\.(?:active|branch|ignore|url))$/
+  /^(?:(?:advice|author|branch|color|column|committer|pull|push|rerere|status|user)\.(?!sort$).+|(?:commit|tag)\.gpgsign|core\.(?:abbrev|autocrlf|bare|compression|eol|filemode|ignorecase|logallrefupdates|longpaths|precomposeunicode|preloadindex|quotepath|repositoryformatversion|safecrlf|sharedrepository|symlinks|untrackedcache|whitespace)|diff\.(?:algorithm|colormoved|context|mnemonicprefix|noprefix|renames|wserrorhighlight)|fetch\.(?:parallel|prune|prunetags|writecommitgraph)|gc\.auto|init\.defaultbranch|log\.(?:abbrevcommit|date|decorate|follow)|merge\.(?:conflictstyle|ff|renames)|rebase\.(?:autosquash|autostash|updaterefs)|remote\.(?:pushdefault|.+\.(?:fetch|gh-resolved|prune|pushurl|push|tagopt|url))|submodule\..+\.(?:active|branch|ignore|url))$/
 
 /** Exactly what `git lfs install` writes. */
 const gitLfsFilter = new Set([
@@ -229,12 +223,4 @@ function newKeys(path: string, before: string, now: string): string[] {
     .filter((entry) => !known.has(entry) && !gitLfsFilter.has(entry))
     .map((entry) => entry.split('\n', 1)[0] ?? '')
     .filter((key) => !harmlessKeys.test(key.toLowerCase()))
-}
-
-/** By git itself, a key and its value each; null where it cannot read the text. Only for a file that was changed. */
-function entriesOf(text: string): string[] | null {
-  const args = ['config', '--file', '-', '--no-includes', '--list', '--null']
-  const { spawnSync } = process.getBuiltinModule('node:child_process')
-  const run = spawnSync('git', args, { input: text, env: gitEnvironment(), encoding: 'utf8', timeout: timeoutMs })
-  return run.status === 0 ? run.stdout.split('\0').slice(0, -1) : null
 }

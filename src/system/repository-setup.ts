@@ -9,25 +9,38 @@ import { sha256 } from './sha256.ts'
 type RepositorySetup = { configs: { [path: string]: string }; hooks: { [path: string]: string } }
 
 /**
- * Every file that tells git what to run for this worktree, read without starting git: the repository's config, the
- * worktree's, what they include, those of its submodules, and the hooks.
+ * Every file that tells git what to run for this worktree: the repository's config, the worktree's, what they include,
+ * those of its submodules and of the repositories inside of it, and the hooks.
  */
 export function readRepositorySetup(root: string, gitDirs: GitDirs): RepositorySetup {
   const setup: RepositorySetup = { configs: {}, hooks: {} }
   // A linked worktree has its submodules in its own git directory.
   const listed = [gitDirs.common, gitDirs.own].flatMap((dir) => submodulesOf(setup, dir))
-  const modules = [...new Set([...listed, ...embeddedIn(setup, root, gitDirs.own)])]
+  const embedded = embeddedIn(setup, root, gitDirs.own)
+  const modules = [...new Set([...listed, ...embedded.map(({ gitDir }) => gitDir)])]
+  const dirs = modules.flatMap((dir) => [dir, commonOf(dir)])
   for (const path of [
     join(gitDirs.common, 'config'),
     join(gitDirs.own, 'config.worktree'),
-    ...modules.map((module) => join(module, 'config')),
+    ...dirs.flatMap((dir) => [join(dir, 'config'), join(dir, 'config.worktree')]),
     ...userGitConfigs(),
   ])
     addConfig(setup, path, 0)
-  const hookDirs = [gitDirs.common, ...modules].map((dir) => join(dir, 'hooks'))
-  for (const dir of [...hookDirs, ...configuredHookDirs(root, setup)]) addHooks(setup, dir)
+  const hookDirs = [gitDirs.common, ...dirs].map((dir) => join(dir, 'hooks'))
+  const roots = [root, ...embedded.map((inside) => inside.root)]
+  for (const dir of [...hookDirs, ...roots.flatMap((at) => configuredHookDirs(at, setup))]) addHooks(setup, dir)
   return setup
 }
+
+/**
+ * Whether `paths` are all that the setup came from, so that it is the same as long as they are. Not where something leads on:
+ * a link, an included file (there or not), a folder of hooks that is named, a repository inside of this one.
+ */
+export const isAllOf = (setup: RepositorySetup, paths: readonly string[]): boolean =>
+  Object.keys(setup.hooks).length === 0 &&
+  Object.keys(setup.configs).every((path) => paths.includes(path)) &&
+  !Object.values(setup.configs).some((text) => /path/i.test(text)) &&
+  !paths.some((path) => lstatSync(path, { throwIfNoEntry: false })?.isSymbolicLink())
 
 export const userGitConfigs = (): string[] => [
   join(homeDir(), '.gitconfig'),
@@ -50,32 +63,48 @@ function gitDirsBelow(setup: RepositorySetup, dir: string, depth: number): strin
   return names.flatMap((name) => (isFolder(join(dir, name)) ? gitDirsBelow(setup, join(dir, name), depth + 1) : []))
 }
 
+type Embedded = { readonly root: string; readonly gitDir: string }
+
 /** git looks into each repository that stands where the index has a commit; only git reads an index. */
-function embeddedIn(setup: RepositorySetup, root: string, own: string): string[] {
+function embeddedIn(setup: RepositorySetup, root: string, own: string, depth = 0): Embedded[] {
   const index = join(own, 'index')
   const isSplit = namesIn(setup, own).some((name) => name.startsWith('sharedindex.'))
-  if (!isSplit && !bytesOf(index)?.includes(commitMode)) return []
+  if (depth > maxDepth || (!isSplit && !bytesOf(index)?.includes(commitMode))) return []
   const { spawnSync } = process.getBuiltinModule('node:child_process')
-  const safe = ['-c', 'core.fsmonitor=false', '-c', 'core.hooksPath=/dev/null']
+  const safe = [
+    `--git-dir=${own}`,
+    `--work-tree=${root}`,
+    '-c',
+    'core.fsmonitor=false',
+    '-c',
+    'core.hooksPath=/dev/null',
+  ]
   const run = spawnSync('git', [...safe, 'ls-files', '--stage', '-z'], {
     ...{ cwd: root, env: gitEnvironment(), maxBuffer: maxOutputBytes, timeout: 5_000, encoding: 'utf8' },
   })
   if (run.status !== 0) setup.configs[index] = unreadable
   return (run.stdout ?? '').split('\0').flatMap((entry) => {
     if (!entry.startsWith('160000 ')) return []
-    const at = join(root, entry.slice(entry.indexOf('\t') + 1), '.git')
+    const inside = join(root, entry.slice(entry.indexOf('\t') + 1))
+    const at = join(inside, '.git')
     const gitDir = linkedGitDir(at)
-    // It may be made later.
-    if (gitDir === null) setup.configs[at] = ''
-    return gitDir ?? []
+    // It may be made later; and in a name that is no text it cannot be looked for.
+    if (gitDir === null) setup.configs[at] = inside.includes('\ufffd') ? `${unreadable} ${performance.now()}` : ''
+    return gitDir === null ? [] : [{ root: inside, gitDir }, ...embeddedIn(setup, inside, gitDir, depth + 1)]
   })
+}
+
+/** Of a linked worktree. */
+function commonOf(gitDir: string): string {
+  const named = textOf(join(gitDir, 'commondir'))?.trim()
+  return named ? resolve(gitDir, named) : gitDir
 }
 
 /** How an index of any version has the mode of a commit. */
 const commitMode = Buffer.from([0, 0, 0xe0, 0])
 
 function linkedGitDir(at: string): string | null {
-  if (isFolder(at)) return at
+  if (statSync(at, { throwIfNoEntry: false })?.isDirectory()) return at
   const [, named = null] = /^gitdir: (.+)$/m.exec(textOf(at) ?? '') ?? []
   return named && resolve(dirname(at), named)
 }
@@ -108,10 +137,25 @@ const configuredHookDirs = (root: string, setup: RepositorySetup): string[] =>
 
 const expandHome = (path: string): string => path.replace(/^~\//, `${homeDir()}/`)
 
-const valuesOf = (text: string, key: string): string[] =>
-  [...text.matchAll(new RegExp(`^[^#;\\n]*?\\b${key}[ \\t]*=[ \\t]*"?([^"\\n]+?)"?[ \\t]*$`, 'gim'))].map(
-    ([, value = '']) => value,
-  )
+/** Of any section. git reads what is more than a plain value, such as one with a comment behind it. */
+function valuesOf(text: string, key: string): string[] {
+  const lines = text.split('\n').filter((line) => new RegExp(`\\b${key}\\b`, 'i').test(line))
+  if (lines.some((line) => /[#;"\\]/.test(line)) || /\\\r?\n/.test(text))
+    return (entriesOf(text) ?? []).flatMap((entry) => {
+      const end = entry.indexOf('\n')
+      return entry.slice(0, end).toLowerCase().endsWith(`.${key.toLowerCase()}`) ? [entry.slice(end + 1)] : []
+    })
+  const plain = new RegExp(`\\b${key}[ \\t]*=[ \\t]*(.+?)[ \\t\\r]*$`, 'i')
+  return lines.flatMap((line) => plain.exec(line)?.[1] ?? [])
+}
+
+/** By git itself, a key and its value each; null where it cannot read the text. */
+export function entriesOf(text: string): string[] | null {
+  const args = ['config', '--file', '-', '--no-includes', '--list', '--null']
+  const { spawnSync } = process.getBuiltinModule('node:child_process')
+  const run = spawnSync('git', args, { input: text, env: gitEnvironment(), encoding: 'utf8', timeout: 25_000 })
+  return run.status === 0 ? run.stdout.split('\0').slice(0, -1) : null
+}
 
 const maxConfigBytes = 1024 * 1024
 

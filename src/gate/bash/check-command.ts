@@ -39,7 +39,7 @@ export type BashPolicy = {
 }
 
 /** `isOrdinary`: a file or a folder, which can be read to its end. */
-export type Found = { readonly real: string; readonly isOrdinary: boolean }
+export type Found = { readonly real: string; readonly isOrdinary: boolean; readonly isFolder: boolean }
 
 /** A folder in which a command may run. */
 export type Location = {

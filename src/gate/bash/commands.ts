@@ -43,13 +43,14 @@ export const fileCommands: readonly CommandRow[] = [
   }),
   row('tree', 'paths', about, {
     plain:
-      '-a -d -l -f -x -q -N -Q -p -u -g -s -h -D -F -v -t -c -U -r -i -A -S -n -C -X -J --si --du --inodes --device --dirsfirst --filesfirst --noreport --matchdirs --metafirst --ignore-case --prune --gitignore --info --nolinks --fromfile',
+      '-a -d -l -f -x -q -N -Q -p -u -g -s -h -D -F -v -t -c -U -r -i -A -S -n -C -X -J --si --du --inodes --device --dirsfirst --filesfirst --noreport --matchdirs --metafirst --ignore-case --prune --nolinks --fromfile',
     number: '-L --filelimit',
     text: '-P -I -T --charset --timefmt --sort',
     // `tree -Io pattern out.txt` writes out.txt: -I takes the next word, and -o is still read as a flag.
     splitsClusters: true,
     needsPipe: '--fromfile',
-    refused: { writes: '-o -R' },
+    check: checkTree,
+    refused: { writes: '-o -R', loads: '--info --gitignore --gitfile --infofile' },
   }),
   row('file', 'files', about, {
     plain:
@@ -252,6 +253,12 @@ function checkSeq({ operands }: Call): void {
   )
 }
 
+/** What is named there is a list of files. */
+function checkTree(call: Call): void {
+  if (!hasFlag(call, '--fromfile') || call.operands.length === 0) return
+  refuse('operand', call.operands[0] ?? '', 'is read, and printed', 'Give the list on stdin.')
+}
+
 /** zsh evaluates what is printed as a number. */
 const checkPrintf = ({ operands: [format = ''] }: Call): void =>
   refuseOdd([format], /^(?:[^%]|%%|%-?\d{0,3}s)*$/, 'is a format with more than %s', 'Use %s, or echo.')
@@ -295,6 +302,12 @@ function checkCommandName({ flags, name }: Call): void {
   if (!isAsked) refuse('operand', name, 'without -v -V runs a program', 'Use command -v <name>.')
 }
 
+/** node takes a folder, or a name without its ending, for what package.json names. */
+function isScript(operand: string, { places, look }: Call): boolean {
+  const found = places(operand).flatMap((place) => look(place) ?? [])
+  return found.length > 0 ? found.every(({ isFolder }) => !isFolder) : /\.[cm]?[jt]s$/.test(operand)
+}
+
 /** `bash -n file` reads a script without running it, as long as nothing turns -n off again. */
 const checkSyntaxOnly = (flag: string, mayBeMore: boolean) => (call: Call) => {
   const { flags, operands, name } = call
@@ -302,7 +315,8 @@ const checkSyntaxOnly = (flag: string, mayBeMore: boolean) => (call: Call) => {
   const isFirst = flags.every(({ operandsBefore }) => operandsBefore === 0)
   const isPlain =
     operands.length > 0 &&
-    !operands.some((operand) => /^(?:[-+]|$|inspect$)/.test(operand) || operand.startsWith(patternMark))
+    !operands.some((operand) => /^[-+]|^$/.test(operand) || operand.startsWith(patternMark)) &&
+    (mayBeMore || operands.every((operand) => isScript(operand, call)))
   const isOnly = flags.length === 1 && hasFlag(call, flag) && isFirst && isPlain
   const hint = `Only ${name} ${flag.split(' ')[0]} <file> and ${name} --version are allowed.`
   if (!isOnly || (!mayBeMore && operands.length > 1)) refuse('operand', name, 'would run a program', hint)

@@ -131,7 +131,7 @@ export const gitCommands: readonly CommandRow[] = [
     plain:
       '-c --cached -d --deleted -m --modified -o --others -i --ignored -s --stage -u --unmerged -k --killed -t -v -f -z --directory --no-empty-directory --eol --deduplicate --exclude-standard --error-unmatch --full-name --debug --sparse --resolve-undo',
     optional: '--abbrev',
-    text: '-x --exclude --exclude-per-directory --format',
+    text: '-x --exclude --format',
     file: '-X --exclude-from',
   }),
   blame,

@@ -59,10 +59,13 @@ function checkJqFilter({ operands }: Call): void {
     const isKey = opened.at(-1) === '{' && /^[{,]$/.test(before)
     if (opened.at(-1) === '{' && !isKey && /^(?:if|try)$/.test(token)) refuseFilter(token)
     if (/^[A-Za-z_]/.test(token) && !isKey && !jqWords.includes(token)) refuseFilter(token)
-    // Up to jq 1.6 they never end where the pattern may match nothing.
-    if (/sub$/.test(beforeThat) && before === '(' && !jqPattern.test(token)) refuseFilter(token)
-    if (before === ';' && /^"\w*x\w*"$/.test(token)) refuseFilter(token)
-    if (/^[([{]$/.test(token)) opened.push(token)
+    // Up to jq 1.6 they never end where the pattern may match nothing, as a blank may with the flag x.
+    const argument = opened.at(-1) ?? ''
+    if (argument === '(sub' && !(before === '(' ? jqPattern : /^;$/).test(token)) refuseFilter(token)
+    if (argument === '(sub;;' && !(before === ';' ? /^"[gin]*"$/ : /^\)$/).test(token)) refuseFilter(token)
+    if (/^(?:r?index|indices)$/.test(beforeThat) && before === '(' && !/^"[^"]/.test(token)) refuseFilter(token)
+    if (token === ';' && argument.startsWith('(sub')) opened[opened.length - 1] = `${argument};`
+    if (/^[([{]$/.test(token)) opened.push(token === '(' && /^g?sub$/.test(before) ? '(sub' : token)
     if (/^[)\]}]$/.test(token)) opened.pop()
     beforeThat = before
     before = token
@@ -192,10 +195,13 @@ const findActions: { readonly [words: string]: string } = {
 
 /** No name of a file can be a flag of these that does more than read. Not grep: ugrep has --filter=…. */
 const starts = ['basename', 'dirname', 'ls', 'stat']
-/** These open what they are given, so it has to come from a command that lists files, and from nowhere else. */
-const readers = ['cat', 'head', 'wc']
+/** It opens what it is given, and prints none of it; that has to come from a command that lists files. */
+const counter = 'wc'
 const lister =
   /^(?:find|ls|git ls-files|(?:rg|grep)(?: .*)? -[a-zA-Z]*l[a-zA-Z]*|rg(?: .*)? --files(?:-with-matches)?)(?: |$)/
+/** Flags with which nothing is printed but names of files. */
+const listing =
+  /^-(?:[a-zA-Z0-9]{1,3}|-?(?:name|iname|path|type|not|and|size|mtime|maxdepth|mindepth|print0?|files|hidden|cached|others|exclude-standard|files-with-matches|glob|(?:include|exclude|exclude-dir)=.*))$/
 
 const plain = /^(?:-[0rtx]+|--null|--no-run-if-empty|--verbose)$/
 const valued = /^-(?:([nLP])(\d*)|(I)((?:\{\}|[%@])?)|(d)(.*))$/s
@@ -227,16 +233,17 @@ export function checkXargs(
     if (glued === '') index += 1
   }
   const [name = '', ...rest] = words.slice(index)
-  const row = [...starts, ...readers].includes(name) ? commands.get(name) : undefined
+  const row = [...starts, counter].includes(name) ? commands.get(name) : undefined
   if (row === undefined)
     return refuse(
       'command',
       name,
       'is not a command that xargs may start',
-      `Allowed are ${[...starts, ...readers].join(', ')}.`,
+      `Allowed are ${[...starts, counter].join(', ')}.`,
     )
-  if (readers.includes(name)) {
-    if (!lister.test(source.join(' ')))
+  if (name === counter) {
+    const isList = lister.test(source.join(' ')) && source.every((word) => !word.startsWith('-') || listing.test(word))
+    if (!isList)
       refuse(
         'operand',
         name,

@@ -325,7 +325,7 @@ export function checkFile(operand: string, context: RowContext): void {
   const places = path.startsWith('/') ? [path] : [path, ...directories.map((directory) => `${directory}/${path}`)]
   if (isPattern && places.some(reachesTooFar))
     refuse('glob', path, 'has a pattern where a whole disk lies below', 'Name the folder above it.')
-  const found = (isPattern ? oddNamesOf(path, context) : context.places(path)).flatMap(
+  const found = (isPattern ? patternPlaces(path, context) : context.places(path)).flatMap(
     (place) => context.look(place) ?? [],
   )
   if (
@@ -333,6 +333,9 @@ export function checkFile(operand: string, context: RowContext): void {
     found.some(({ real, isOrdinary }) => ofKernel.test(real) || !(isOrdinary || real === '/dev/null'))
   )
     refuse('special-file', path, 'is a device, a pipe or a file of the kernel: reading it may never end')
+  // A pattern stands for files in this folder.
+  if (isPattern && found.some(({ real }) => secretFolders.includes(posix.basename(real))))
+    refuse('secret', path, 'holds credentials, and what a command prints goes into the transcript')
   const isSecret = places.some((place) => secrets.test(posix.normalize(place)) || (isPattern && mayBeSecret(place)))
   if (isSecret || found.some(({ real }) => secrets.test(real)))
     refuse('secret', path, 'holds credentials, and what a command prints goes into the transcript')
@@ -341,12 +344,15 @@ export function checkFile(operand: string, context: RowContext): void {
 /** Files below /dev may be on a memory disk. */
 const ofKernel = /^\/(?:dev|(?:proc|sys)(?:\/.*)?)?$/s
 
-/** The links and pipes that a pattern may stand for; not those behind a folder that is itself a pattern. */
-function oddNamesOf(pattern: string, { places, oddNames }: RowContext): string[] {
-  const [folder, name] = [posix.dirname(pattern), toRegExp(posix.basename(pattern))]
-  return isGlob(folder)
-    ? []
-    : places(folder).flatMap((at) => oddNames(at).flatMap((odd) => (name.test(odd) ? [`${at}/${odd}`] : [])))
+/** The folder of a pattern, and the links and pipes that it may stand for; not those behind a folder that is a pattern. */
+function patternPlaces(pattern: string, { places, oddNames }: RowContext): string[] {
+  const names = pattern.split('/')
+  const first = names.findIndex(isGlob)
+  const folders = places(first === 0 ? '.' : names.slice(0, first).join('/') || '/')
+  const name = toRegExp(names[first] ?? '')
+  // Shells differ in what a character is.
+  const mayBe = (odd: string): boolean => name.test(odd) || /[^ -~]/.test(odd)
+  return [...folders, ...folders.flatMap((at) => oddNames(at).flatMap((odd) => (mayBe(odd) ? [`${at}/${odd}`] : [])))]
 }
 
 const isGlob = (name: string): boolean => /[*?[]/.test(name)

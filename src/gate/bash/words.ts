@@ -100,10 +100,12 @@ export function fillWord(
 ): StaticWord {
   let text = ''
   let isPattern = false
+  let isQuoted = true
   for (const piece of pieces) {
     if (!('name' in piece)) {
       text += piece.text
       isPattern ||= piece.isGlob
+      isQuoted &&= !piece.isGlob
       continue
     }
     const value = variables.get(piece.name)
@@ -116,8 +118,11 @@ export function fillWord(
       )
     text += value?.text ?? (isHarmless(piece.name, environment) ? unknownMark : secretMark)
     isPattern ||= value?.isPattern === true
+    isQuoted &&= piece.isQuoted
   }
-  if (isPattern && (isRevision || !/^[\w./]/.test(text) || /~/.test(raw.slice(1)))) refuseGlob(raw)
+  // Inside quotes it is one word, which begins as it is written.
+  const mayBeFlag = isQuoted ? /^-/.test(text) : isRevision || !/^[\w./]/.test(text) || /~/.test(raw.slice(1))
+  if (isPattern && mayBeFlag) refuseGlob(raw)
   return { text: isPattern ? patternMark + text : text, raw, isRevision }
 }
 

@@ -1,5 +1,16 @@
 import { execFileSync } from 'node:child_process'
-import { chmodSync, cpSync, existsSync, mkdirSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
+import {
+  appendFileSync,
+  chmodSync,
+  cpSync,
+  existsSync,
+  mkdirSync,
+  readdirSync,
+  readFileSync,
+  rmSync,
+  symlinkSync,
+  writeFileSync,
+} from 'node:fs'
 import { dirname, join } from 'node:path'
 import { describe, expect, it } from 'vitest'
 import { runCli } from '../../support/run-cli.ts'
@@ -178,6 +189,104 @@ describe('a repository inside of this one', () => {
     rmSync(join(folder, 'RAN'))
     expect(status()).toContain(told)
     expect(existsSync(join(folder, 'RAN'))).toBe(false)
+  })
+})
+
+describe('what leads on to a program', () => {
+  type Way = {
+    name: string
+    /** On the first day: harmless. */
+    begin: (repo: string, folder: string) => void
+    /** Later, in the worktree. `hook`, `program`: both run the same. */
+    plant: (worktree: string, run: { hook: string; program: string }, repo: string) => void
+  }
+  const hook = (at: string, from: string): void => cpSync(from, join(at, 'post-index-change'))
+  const gitlink = (repo: string, path: string): void => {
+    git(repo, 'update-index', '--add', '--cacheinfo', `160000,${git(repo, 'rev-parse', 'HEAD')},${path}`)
+    git(repo, 'commit', '--quiet', '--message', path)
+  }
+
+  it.each<Way>([
+    {
+      name: 'a folder of hooks, which gets one',
+      begin: (repo) => git(repo, 'config', 'core.hooksPath', '.husky/_'),
+      plant: (worktree, run) => {
+        mkdirSync(join(worktree, '.husky/_'), { recursive: true })
+        hook(join(worktree, '.husky/_'), run.hook)
+      },
+    },
+    {
+      name: 'a folder of hooks with a comment behind it',
+      begin: (repo) => appendFileSync(join(repo, '.git/config'), '[core]\n\thooksPath = .hooks ; ours\n'),
+      plant: (worktree, run) => {
+        mkdirSync(join(worktree, '.hooks'))
+        hook(join(worktree, '.hooks'), run.hook)
+      },
+    },
+    {
+      name: 'hooks that are a link',
+      begin: (repo, folder) => {
+        rmSync(join(repo, '.git/hooks'), { recursive: true, force: true })
+        mkdirSync(join(folder, 'shared'))
+        symlinkSync('../../shared', join(repo, '.git/hooks'))
+      },
+      plant: (worktree, run) => hook(join(dirname(worktree), 'shared'), run.hook),
+    },
+    {
+      name: 'an included file that comes later',
+      begin: (repo, folder) => git(repo, 'config', 'include.path', join(folder, 'more')),
+      plant: (worktree, run) =>
+        writeFileSync(join(dirname(worktree), 'more'), `[core]\n\tfsmonitor = ${run.program}\n`),
+    },
+    {
+      name: 'a repository inside, whose .git is a link',
+      begin: (repo) => gitlink(repo, 'sub'),
+      plant: (worktree, run, repo) => {
+        git(worktree, 'clone', '--quiet', repo, 'elsewhere')
+        git(join(worktree, 'elsewhere'), 'config', 'core.fsmonitor', run.program)
+        mkdirSync(join(worktree, 'sub'), { recursive: true })
+        symlinkSync('../elsewhere/.git', join(worktree, 'sub/.git'))
+      },
+    },
+    {
+      name: 'a linked worktree of another repository inside',
+      begin: (repo) => gitlink(repo, 'sub'),
+      plant: (worktree, run, repo) => {
+        const other = join(dirname(worktree), 'other')
+        git(worktree, 'clone', '--quiet', repo, other)
+        git(other, 'worktree', 'add', '--quiet', '--detach', '--force', join(worktree, 'sub'))
+        git(other, 'config', 'core.fsmonitor', run.program)
+      },
+    },
+    {
+      name: 'a repository inside of one inside',
+      begin: (repo) => gitlink(repo, 'sub'),
+      plant: (worktree, run, repo) => {
+        const sub = join(worktree, 'sub')
+        git(worktree, 'clone', '--quiet', repo, 'sub')
+        git(sub, 'clone', '--quiet', repo, 'in')
+        git(sub, 'update-index', '--add', '--cacheinfo', `160000,${git(sub, 'rev-parse', 'HEAD')},in`)
+        git(join(sub, 'in'), 'config', 'core.fsmonitor', run.program)
+      },
+    },
+  ])('is seen: $name', async ({ begin, plant }) => {
+    const folder = temporaryFolder()
+    const repo = makeRepo(join(folder, 'shop'), { 'a.txt': 'a\n' })
+    begin(repo, folder)
+    await runCli(['bootstrap', '--no-launch', '--reviewer', 'checklist', '--name', 'x'], { cwd: repo })
+    const worktree = `${repo}-x`
+    const status = () => askGate(worktree, 'Bash', { command: 'git status' })
+    // Twice, since what was checked once may be remembered.
+    expect([status(), status()]).toEqual([null, null])
+    const program = join(folder, 'program')
+    writeFileSync(program, `#!/bin/sh\ntouch '${folder}/RAN'\n`)
+    chmodSync(program, 0o755)
+    plant(worktree, { hook: program, program }, repo)
+    expect(status()).toContain('changed since this worktree was opened')
+    expect(existsSync(join(folder, 'RAN'))).toBe(false)
+    writeFileSync(join(worktree, 'a.txt'), 'a\n')
+    tryGit(worktree, 'status')
+    expect(existsSync(join(folder, 'RAN'))).toBe(true)
   })
 })
 

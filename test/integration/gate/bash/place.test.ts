@@ -82,11 +82,14 @@ describe('what a command finds', () => {
     const root = makeRepository()
     symlinkSync('/proc/self/environ', join(root, 'src/link'))
     symlinkSync('../.ssh/deploy_key', join(root, 'src/key'))
+    symlinkSync('/proc/self', join(root, 'self'))
+    symlinkSync('/proc/self/environ', join(root, 'nested/o\nx'))
+    symlinkSync('.ssh', join(root, 'keys'))
     write(root, { '.ssh/deploy_key': 'k\n', 'src/a.ts': 'a\n' })
     symlinkSync('a.ts', join(root, 'src/b.ts'))
     execFileSync('mkfifo', [join(root, 'src/pipe')])
     const up = '../'.repeat(root.split('/').length)
-    expect(rulesFor(root, ['cat src/a.ts src/b.ts', 'grep -r x .', 'cat src/*.ts', 'head src/[ab].ts'])).toEqual(
+    expect(rulesFor(root, ['cat src/a.ts src/b.ts', 'grep -r x .', 'cat src/*.ts', 'node --check src/a.ts'])).toEqual(
       Array(4).fill('allow'),
     )
     for (const line of [
@@ -98,10 +101,14 @@ describe('what a command finds', () => {
         'cat /var/run/../proc/uptime',
       ],
       ...['cd /var/run; cd ../proc; cat uptime', 'cd /var/run && cd ../dev && cat zero'],
-      'cat /etc/.?/proc/uptime',
+      ...['cat /etc/.?/proc/uptime', `cat ${up}proc/thread-self/environ*`, 'cat /var/run/../proc/self/environ*'],
+      ...['node --check src', 'cat self/environ*', 'head ./self/envir[o]n', 'cat ./nested/o*', 'cat nested/?'],
     ])
-      expect([line, ...rulesFor(root, [line])]).toEqual([line, expect.stringMatching(/^(?:special-file|glob)$/)])
-    expect(rulesFor(root, ['cat src/key', 'cat src/ke*'])).toEqual(['secret', 'secret'])
+      expect([line, ...rulesFor(root, [line])]).toEqual([
+        line,
+        expect.stringMatching(/^(?:special-file|glob|operand)$/),
+      ])
+    expect(rulesFor(root, ['cat src/key', 'cat src/ke*', 'cat keys/*'])).toEqual(['secret', 'secret', 'secret'])
   })
 
   it('has the variables of its environment', () => {

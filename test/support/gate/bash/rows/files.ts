@@ -129,8 +129,8 @@ export const files: Rows = {
       'ls -I -l',
       'stat -c',
     ],
-    operand: ['pwd src'],
-    stdin: ['file -', 'tree --fromfile', 'tree --fromfile list.txt'],
+    operand: ['pwd src', 'git ls-files | tree --fromfile list.txt', 'tree --fromfile list.txt'],
+    stdin: ['file -', 'tree --fromfile'],
     'special-file': ['file -s /dev/sda', 'file /dev/zero', 'file -s ../../../../../../dev/mem'],
     secret: ['file /root/.ssh/id_rsa'],
     command: [

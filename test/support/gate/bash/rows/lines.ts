@@ -26,6 +26,7 @@ export const lines: Rows = {
     'a=1 && b=2 && echo $a $b',
     'for x in a; do ls; done',
     'for f in src/a.ts docs/x.md; do echo "== $f"; wc -l "$f"; done',
+    'for f in src/*.ts; do echo "== $f =="; head -5 "$f"; done',
     'f=src; for f in "$f/a.ts" docs/x.md; do wc -l "$f"; done',
     'for f in src/*.ts\ndo\n  # each\n  head -3 "$f"\ndone | head',
     'for a in 1 2; do for b in 3 4; do echo $a$b; done; done 2>/dev/null',

@@ -63,6 +63,7 @@ export const shell: Rows = {
       "node -c ''",
       'node --check inspec*',
       'node --check inspect',
+      'node --check src',
       'seq 1 0 9',
       'hostname x',
       'date -d \'TZ="../pipe" now\'',
