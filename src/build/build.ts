@@ -130,7 +130,8 @@ async function bundleHook(name: string, digests: { [name: string]: string }): Pr
   })
   const file = at(`dist/hooks/${bundleFile(name)}`)
   const program = hook.outputFiles[0]?.text ?? ''
-  const text = `${onlyByEntry}\n(function (module, exports, bundleFile, load) {${neededNode(1)}\n${program}})`
+  const [first, check] = hookFiles.includes(name) ? [onlyByEntry, neededNode(1)] : ['', '']
+  const text = `${first}\n(function (module, exports, bundleFile, load) {${check}\n${program}})`
   const bytes = file.endsWith('.br') ? brotliCompressSync(text) : Buffer.from(text)
   await writeFile(file, bytes)
   digests[bundleFile(name)] = sha256(bytes)
@@ -143,7 +144,7 @@ async function bundleHook(name: string, digests: { [name: string]: string }): Pr
   return hook.metafile
 }
 
-/** The first line of each, which the loader skips: an entry of an older install would run nothing and so allow. */
+/** The first line of what an entry starts, which the loader skips: an entry of an older install would run nothing and so allow. */
 const onlyByEntry =
   "console.error('plan-gate: it was updated, and its hooks are started otherwise now. Start a new session.');process.exit(2);"
 
@@ -204,15 +205,23 @@ const cheapBuiltins: Plugin = {
 const plainSchemas: Plugin = {
   name: 'plain-schemas',
   setup(build) {
-    build.onLoad({ filter: /[/\\]src[/\\]schemas[/\\](?:records|hook-events)\.ts$/ }, async ({ path }) => {
-      const schemas: { readonly [name: string]: unknown } = await import(pathToFileURL(path).href)
-      const constants = Object.entries(schemas).map(
-        ([name, schema]) => `export const ${name} = ${JSON.stringify(schema, withoutWords)}`,
-      )
-      return { contents: constants.join('\n') }
-    })
+    build.onLoad(
+      { filter: /[/\\]src[/\\](?:schemas[/\\](?:records|hook-events|review)|config[/\\]schema)\.ts$/ },
+      async ({ path }) => {
+        const schemas: { readonly [name: string]: unknown } = await import(pathToFileURL(path).href)
+        const constants = Object.entries(schemas).flatMap(([name, schema]) =>
+          typeof schema === 'function'
+            ? []
+            : [`export const ${name} = ${JSON.stringify(schema, name === toldToReviewers ? undefined : withoutWords)}`],
+        )
+        const functions = /^export const fillDefaults.*?(?=^export const)/ms.exec(await readFile(path, 'utf8')) ?? []
+        return { contents: [...constants, ...functions].join('\n'), loader: 'ts' }
+      },
+    )
   },
 }
+
+const toldToReviewers = 'reviewerAnswerSchema'
 
 const withoutWords = (key: string, value: unknown): unknown =>
   (key === 'description' || key === 'title') && typeof value === 'string' ? undefined : value

@@ -195,7 +195,7 @@ export type RepositorySetup = Readonly<ReturnType<typeof readRepositorySetup>>
 
 /** These name no program and no file. By others even `git status` starts one; those of the first day are the user's. */
 const harmlessKeys =
-  /^(?:(?:advice|author|branch|color|column|committer|pull|push|rerere|status|user)\.(?!sort$).+|(?:commit|tag)\.gpgsign|core\.(?:abbrev|autocrlf|bare|compression|eol|filemode|ignorecase|logallrefupdates|longpaths|precomposeunicode|preloadindex|quotepath|repositoryformatversion|safecrlf|sharedrepository|symlinks|untrackedcache|whitespace)|diff\.(?:algorithm|colormoved|context|mnemonicprefix|noprefix|renames|wserrorhighlight)|fetch\.(?:parallel|prune|prunetags|writecommitgraph)|gc\.auto|init\.defaultbranch|log\.(?:abbrevcommit|date|decorate|follow)|merge\.(?:conflictstyle|ff|renames)|rebase\.(?:autosquash|autostash|updaterefs)|remote\.(?:pushdefault|.+\.(?:fetch|gh-resolved|prune|pushurl|push|tagopt|url))|submodule\..+\.(?:active|branch|ignore|url))$/
+  /^(?:(?:advice|author|branch|color|column|committer|pull|push|rerere|status|user)\.(?!sort$).+|(?:commit|tag)\.gpgsign|core\.(?:autocrlf|bare|eol|filemode|ignorecase|logallrefupdates|precomposeunicode|quotepath|repositoryformatversion|symlinks|untrackedcache)|diff\.(?:algorithm|colormoved|renames)|fetch\.prune(?:tags)?|gc\.auto|init\.defaultbranch|log\.(?:date|decorate)|merge\.conflictstyle|rebase\.auto(?:squash|stash)|remote\.(?:pushdefault|.+\.(?:fetch|gh-resolved|prune|pushurl|tagopt|url))|submodule\..+\.(?:active|url))$/
 
 /** Exactly what `git lfs install` writes. */
 const gitLfsFilter = new Set([
