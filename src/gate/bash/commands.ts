@@ -305,7 +305,7 @@ function checkCommandName({ flags, name }: Call): void {
 /** node takes a folder, or a name without its ending, for what package.json names. */
 function isScript(operand: string, { places, look }: Call): boolean {
   const found = places(operand).flatMap((place) => look(place) ?? [])
-  return found.length > 0 ? found.every(({ isFolder }) => !isFolder) : /\.[cm]?[jt]s$/.test(operand)
+  return found.length > 0 ? found.every(({ isFolder }) => !isFolder) : /\.\w+$/.test(operand)
 }
 
 /** `bash -n file` reads a script without running it, as long as nothing turns -n off again. */
