@@ -114,6 +114,8 @@ const rows: Row[] = [
   { path: '/w/.cl\u200baude/settings.json', expected: 'control-plane' },
   { path: '/w/.claude/ſettings.json', expected: 'control-plane' },
   { path: '/w/.claude/settıngs.json', expected: 'control-plane' },
+  { path: '/home/u/.gıtconfıg', expected: 'control-plane' },
+  { path: '/home/u/.gitconﬁg', expected: 'control-plane' },
   { path: '/w/.claude./settings.json', expected: 'control-plane' },
   { path: '/w/.claude/settings.json::$DATA', expected: 'control-plane' },
   { path: '/w/PLAN-GATE.YAML', expected: 'control-plane' },
