@@ -199,20 +199,21 @@ function checkPiped({ isPiped, name }: Call): void {
 }
 
 /** `uniq in out` writes out. */
-function checkOneInput({ operands, flags, name }: Call): void {
-  const [, output] = operands
+function checkOneInput(call: Call): void {
+  const [, output] = call.operands
   if (output !== undefined)
     refuse('operand', output, 'is the file that uniq would write', 'Give uniq one file: what it finds is printed.')
-  checkFlagsFirst({ flags, name })
+  checkFlagsFirst(call)
 }
 
-/** Where options end at the first operand, as in xxd and on macOS, `xxd in -p` and `uniq in -c` write a file. */
-function checkFlagsFirst({ flags, name }: Pick<Call, 'flags' | 'name'>): void {
-  const late = flags.find(({ operandsBefore }) => operandsBefore > 0)
+/** Where options end at the first operand, as in xxd and on macOS, `xxd in -p` and `uniq in --` write a file. */
+function checkFlagsFirst({ flags, name, hasDashes, operandsBeforeDashes }: Call): void {
+  const dashes = hasDashes && operandsBeforeDashes > 0 ? '--' : undefined
+  const late = flags.find(({ operandsBefore }) => operandsBefore > 0)?.name ?? dashes
   if (late !== undefined)
     refuse(
       'operand',
-      late.name,
+      late,
       'comes after the file, where it may be the name of a file to write',
       `Put the flags of ${name} before its file.`,
     )

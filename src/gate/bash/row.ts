@@ -135,6 +135,7 @@ export type Call = {
   readonly flags: readonly Flag[]
   readonly operands: readonly string[]
   readonly operandsBeforeDashes: number
+  readonly hasDashes: boolean
 } & RowContext
 type Flag = { readonly name: string; readonly value?: string; readonly operandsBefore: number }
 
@@ -163,7 +164,8 @@ function readFlags(words: readonly string[], row: WholeRow, name: string, contex
       index += readFlagWord({ word, next: words.slice(index + 1, index + 3), row, name, add, context })
     }
   }
-  return { name, flags, operands, operandsBeforeDashes: operandsBeforeDashes ?? operands.length, ...context }
+  const hasDashes = operandsBeforeDashes !== undefined
+  return { name, flags, operands, operandsBeforeDashes: operandsBeforeDashes ?? operands.length, hasDashes, ...context }
 }
 
 type FlagWord = {
@@ -249,7 +251,7 @@ function refuseFlag(flag: string, { word, row: { refused = {} }, name }: FlagWor
 
 type CheckValue = (value: string, flag: string, context: RowContext) => void
 
-const number = /^[-+]?\d+(\.\d+)?([kKMGTPEZYRQ](i?B)?|[bBcw%])?$/
+const number = /^[-+]?\d{1,9}(\.\d+)?([kKMGTPEZYRQ](i?B)?|[bBcw%])?$/
 /** `%G?`, `%+G?` and `%(signature)` check a signature: git runs gpg, or what gpg.program names. */
 const signature = /%[-+ ]?G|%\(\*?signature/
 const sortKey =

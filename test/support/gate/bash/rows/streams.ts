@@ -83,6 +83,8 @@ export const streams: Rows = {
       "find . | sed 's/a/b/' | xargs wc",
       'cat list.txt | xargs wc',
       'xxd src/a.ts out.txt',
+      'xxd src/a.ts --',
+      'uniq -c src/a.ts --',
       'xxd src/a.ts -p',
       'xxd src/a.ts -c8',
     ],
