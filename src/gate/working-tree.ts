@@ -195,7 +195,7 @@ export type RepositorySetup = Readonly<ReturnType<typeof readRepositorySetup>>
 
 /** These name no program and no file. By others even `git status` starts one; those of the first day are the user's. */
 const harmlessKeys =
-  /^(?:(?:advice|author|branch|color|column|committer|pull|push|rerere|status|user)\.(?!sort$).+|(?:commit|tag)\.gpgsign|core\.(?:autocrlf|bare|eol|filemode|ignorecase|logallrefupdates|precomposeunicode|quotepath|repositoryformatversion|symlinks|untrackedcache)|diff\.(?:algorithm|colormoved|renames)|fetch\.prune(?:tags)?|gc\.auto|init\.defaultbranch|log\.(?:date|decorate)|merge\.conflictstyle|rebase\.auto(?:squash|stash)|remote\.(?:pushdefault|.+\.(?:fetch|gh-resolved|prune|pushurl|tagopt|url))|submodule\..+\.(?:active|url))$/
+  /^(?:(?:advice|author|branch|color|column|committer|pull|push|rerere|status|user)\.(?!sort$).+|(?:commit|tag)\.gpgsign|core\.(?:autocrlf|bare|eol|filemode|ignorecase|logallrefupdates|precomposeunicode|quotepath|repositoryformatversion|symlinks|untrackedcache)|diff\.(?:algorithm|colormoved|renames)|fetch\.prune(?:tags)?|gc\.auto|init\.defaultbranch|log\.(?:date|decorate)|merge\.conflictstyle|protocol\..+\.allow|rebase\.auto(?:squash|stash)|remote\.(?:pushdefault|.+\.(?:fetch|gh-resolved|prune|pushurl|tagopt|url))|submodule\..+\.(?:active|url))$/
 
 /** Exactly what `git lfs install` writes. */
 const gitLfsFilter = new Set([

@@ -3,7 +3,9 @@ import { join } from 'node:path'
 import { afterEach, beforeEach, describe, expect, it } from 'vitest'
 import { describePlanted, takePlanted } from '../../../src/gate/sandbox/approved.ts'
 import { readWorkingTree } from '../../../src/gate/working-tree.ts'
+import { writeRepositoryBaseline } from '../../../src/state/records.ts'
 import { readGitDirs } from '../../../src/system/git-dirs.ts'
+import { readRepositorySetup } from '../../../src/system/repository-setup.ts'
 import { runProgram } from '../../support/run-program.ts'
 import { type SandboxedWorktree, sandboxedWorktree } from '../../support/sandboxed-worktree.ts'
 
@@ -100,6 +102,12 @@ describe('the git of a hook', () => {
     await worktree.plainly(`rm ${witness}`)
     const gitDirs = readGitDirs(worktree.root)
     if (gitDirs === null) throw new Error('no git directory')
+    expect(readWorkingTree(worktree.root, gitDirs)).toMatchObject({
+      kind: 'failed',
+      why: expect.stringContaining('core.fsmonitor'),
+    })
+    // What the user accepts.
+    writeRepositoryBaseline(gitDirs.own, readRepositorySetup(worktree.root, gitDirs))
     expect(readWorkingTree(worktree.root, gitDirs).kind).toBe('read')
     expect(existsSync(witness)).toBe(false)
   })

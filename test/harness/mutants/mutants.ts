@@ -154,14 +154,14 @@ export const mutants: readonly Mutant[] = [
   },
   {
     file: 'src/gate/bash/languages.ts',
-    find: "['cat', 'head', 'wc']",
-    replace: "['cat', 'head', 'wc', 'sort']",
-    why: 'sort reads files like cat',
+    find: "const starts = ['basename',",
+    replace: "const starts = ['basename', 'sort',",
+    why: 'sort reads files like ls',
   },
   {
     file: 'src/gate/bash/languages.ts',
-    find: "!lister.test(source.join(' '))",
-    replace: 'source.length === 0',
+    find: "lister.test(source.join(' ')) && source",
+    replace: 'source',
     why: 'what a command prints are names of files',
   },
   {
