@@ -144,7 +144,10 @@ async function bundleHook(name: string, digests: { [name: string]: string }): Pr
   return hook.metafile
 }
 
-/** The first line of what an entry starts, which the loader skips: an entry of an older install would run nothing and so allow. */
+/**
+ * The first line of what an entry starts, which the loader skips: an entry of an older install would run nothing and so
+ * allow.
+ */
 const onlyByEntry =
   "console.error('plan-gate: it was updated, and its hooks are started otherwise now. Start a new session.');process.exit(2);"
 
@@ -209,13 +212,11 @@ const plainSchemas: Plugin = {
       { filter: /[/\\]src[/\\](?:schemas[/\\](?:records|hook-events|review)|config[/\\]schema)\.ts$/ },
       async ({ path }) => {
         const schemas: { readonly [name: string]: unknown } = await import(pathToFileURL(path).href)
-        const constants = Object.entries(schemas).flatMap(([name, schema]) =>
-          typeof schema === 'function'
-            ? []
-            : [`export const ${name} = ${JSON.stringify(schema, name === toldToReviewers ? undefined : withoutWords)}`],
+        const constants = Object.entries(schemas).map(
+          ([name, schema]) =>
+            `export const ${name} = ${JSON.stringify(schema, name === toldToReviewers ? undefined : withoutWords)}`,
         )
-        const functions = /^export const fillDefaults.*?(?=^export const)/ms.exec(await readFile(path, 'utf8')) ?? []
-        return { contents: [...constants, ...functions].join('\n'), loader: 'ts' }
+        return { contents: constants.join('\n') }
       },
     )
   },

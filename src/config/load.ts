@@ -14,10 +14,10 @@ import {
   visit,
   type YAMLMap,
 } from 'yaml'
-import { errorsIn } from '../schemas/schema.ts'
+import { errorsIn, fillDefaults } from '../schemas/schema.ts'
 import { asList, asRecord } from '../text/json.ts'
 import { explainConfigError, nameOfPath, quoteShort, stepsOf } from './errors.ts'
-import { type Config, configSchema, type EffectiveConfig, fillDefaults } from './schema.ts'
+import { type Config, configSchema, type EffectiveConfig } from './schema.ts'
 
 export type ConfigProblem = { line: number; column: number; path: string; message: string; hint?: string }
 type ParsedConfig =

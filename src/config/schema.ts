@@ -1,5 +1,5 @@
 import type { compiledConfigSchema } from '../schemas/records.ts'
-import type { FromSchema, Schema } from '../schemas/schema.ts'
+import { type Filled, type FromSchema, fillDefaults, type Schema } from '../schemas/schema.ts'
 
 /** With what was in the file, every default filled in. */
 export type CompiledConfig = Omit<FromSchema<typeof compiledConfigSchema>, 'config'> & {
@@ -402,43 +402,5 @@ export const configSchema = {
 export type Config = FromSchema<typeof configSchema>
 /** The same with each default filled in; absent is only what has none. */
 export type EffectiveConfig = Filled<typeof configSchema>
-
-/** The values of a schema once its defaults are filled in: what has a default, or is required, is there. */
-type Filled<S> = S extends { properties: infer P }
-  ? Flat<
-      { readonly [K in keyof P as IsPresent<S, P, K> extends true ? K : never]: Filled<P[K]> } & {
-        readonly [K in keyof P as IsPresent<S, P, K> extends true ? never : K]?: Filled<P[K]>
-      }
-    >
-  : S extends { type: 'array'; items: infer I }
-    ? readonly Filled<I>[]
-    : FromSchema<S>
-
-type IsPresent<S, P, K extends keyof P> = P[K] extends { default: unknown }
-  ? true
-  : S extends { required: readonly (infer R)[] }
-    ? K extends R
-      ? true
-      : false
-    : false
-
-type Flat<T> = { [K in keyof T]: T[K] }
-
-export const fillDefaults = <const S extends Schema>(schema: S, value: FromSchema<S>): Filled<S> =>
-  filled(schema, value) as Filled<S>
-
-function filled(schema: Schema, value: unknown): unknown {
-  if (schema.properties) {
-    const given = (value ?? {}) as { readonly [key: string]: unknown }
-    return Object.fromEntries(
-      Object.entries(schema.properties).flatMap(([key, property]) => {
-        const own = Object.hasOwn(given, key) ? given[key] : property.default
-        return own === undefined ? [] : [[key, filled(property, own)]]
-      }),
-    )
-  }
-  const { items } = schema
-  return items && Array.isArray(value) ? value.map((item) => filled(items, item)) : value
-}
 
 export const defaultConfig: EffectiveConfig = fillDefaults(configSchema, {})

@@ -5,13 +5,17 @@ import { relativeEntries } from '../system/environment.ts'
 import { type GitDirs, readGitDirs } from '../system/git-dirs.ts'
 import { loadBundle } from '../system/load-bundle.ts'
 import { homeDir, resolvePath } from '../system/paths.ts'
-import type { BashPolicy, Found, Location } from './bash/check-command.ts'
+import type { BashPolicy, Location } from './bash/check-command.ts'
+import type { Disk, Found } from './bash/row.ts'
 import type { CheckedCommand } from './decide.ts'
 import { readGitKeys } from './working-tree.ts'
 
 type BashConfig = { allow?: readonly string[]; compound?: boolean }
 
-/** The list is loaded only for a command, the parser only for more than plain words; git's configuration is read only where git is named. */
+/**
+ * The list is loaded only for a command, and the parser only for more than plain words; git's configuration is read only
+ * where git is named.
+ */
 export async function checkCommands(
   root: string,
   config: CompiledConfig,
@@ -53,10 +57,7 @@ export function gitKeys(root: string, gitDirs: GitDirs | null): Pick<BashPolicy,
 }
 
 /** What a command finds when it starts. Claude Code keeps the folder that a `cd` led to. */
-export const surroundings = (
-  root: string,
-  cwd: string,
-): Pick<BashPolicy, 'start' | 'enter' | 'look' | 'oddNames' | 'shell'> => ({
+export const surroundings = (root: string, cwd: string): Pick<BashPolicy, 'start' | 'enter' | 'shell'> & Disk => ({
   ...locate(root, cwd),
   look,
   oddNames,
@@ -74,8 +75,9 @@ function locate(root: string, directory: string): { start: Location; enter: Bash
       gitProblem: () => (isRoot ? null : problemWithGit(root, real, written)),
     }
   }
+  const first = resolve(root, directory)
   return {
-    start: at(resolve(root, directory), resolve(root, directory), resolve(root, directory)),
+    start: at(first, first, first),
     // A shell takes `..` from the name of the folder, or where that leads nowhere, from the folder itself.
     enter: ({ directories: [from = root, real = from] }, path) =>
       at(resolve(from, path), resolve(real, path), path.startsWith('/') ? path : `${from}/${path}`),

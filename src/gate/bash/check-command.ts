@@ -14,7 +14,7 @@ import {
   unknownMark,
   verdictOf,
 } from './refusal.ts'
-import { type CommandRow, checkRow, type RowContext } from './row.ts'
+import { type CommandRow, checkRow, type Disk, type RowContext } from './row.ts'
 import type { Shell, StaticWord } from './words.ts'
 
 /** Is a command line proved to only read? What cannot be proved is denied. */
@@ -31,15 +31,8 @@ export type BashPolicy = {
   /** Where the shell stands, and where a `cd` leads. */
   readonly start: Location
   readonly enter: (from: Location, path: string) => Location
-  /** What really is at an absolute path; null where there is nothing. */
-  readonly look: (path: string) => Found | null
-  /** The names in a folder that are neither files nor folders: links, pipes, devices. */
-  readonly oddNames: (folder: string) => readonly string[]
   readonly shell: Shell
-}
-
-/** `isOrdinary`: a file or a folder, which can be read to its end. */
-export type Found = { readonly real: string; readonly isOrdinary: boolean; readonly isFolder: boolean }
+} & Disk
 
 /** A folder in which a command may run. */
 export type Location = {

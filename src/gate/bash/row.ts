@@ -1,6 +1,16 @@
 import { posix } from 'node:path'
-import type { BashPolicy } from './check-command.ts'
 import { patternMark, refuse } from './refusal.ts'
+
+/** What is on the disk, which only the kernel says. */
+export type Disk = {
+  /** What really is at an absolute path; null where there is nothing. */
+  readonly look: (path: string) => Found | null
+  /** The names in a folder that are neither files nor folders: links, pipes, devices. */
+  readonly oddNames: (folder: string) => readonly string[]
+}
+
+/** `isOrdinary`: a file or a folder, which can be read to its end. */
+export type Found = { readonly real: string; readonly isOrdinary: boolean; readonly isFolder: boolean }
 
 /** Where a command stands: in a pipe, and in folders other than the worktree's root. */
 export type RowContext = {
@@ -8,7 +18,7 @@ export type RowContext = {
   readonly directories: readonly string[]
   /** The absolute paths that an operand may mean. */
   readonly places: (path: string) => readonly string[]
-} & Pick<BashPolicy, 'look' | 'oddNames'>
+} & Disk
 
 /** Checks the words after a command's name against its row. */
 export function checkRow(listed: CommandRow, name: string, words: readonly string[], context: RowContext): void {

@@ -2,8 +2,9 @@ import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
 import { stringify } from 'yaml'
 import { parseConfig } from '../../../src/config/load.ts'
-import { type Config, configSchema, fillDefaults } from '../../../src/config/schema.ts'
+import { type Config, configSchema } from '../../../src/config/schema.ts'
 import type { Schema } from '../../../src/schemas/schema.ts'
+import { fillDefaults } from '../../../src/schemas/schema.ts'
 import { config as fuzzed } from '../../harness/fuzz/targets/config.ts'
 
 const limit = 256 * 1024
